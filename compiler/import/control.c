@@ -390,9 +390,10 @@ import_op_case(Import *in, const MlirOp *op, int is_if)
 	enum { MOST = 64 };
 	int n = op->regions.n;
 
-	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1 || n > MOST
-		|| op->types.n < 1)
-		return read_lacks(in, op, "a choice of no result or of very many branches");
+	if (!op->types.n) /* nothing comes of it */
+		return true;
+	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1 || n > MOST)
+		return read_lacks(in, op, "a choice of very many branches");
 	Captures c = captures_of(in, op, 0);
 	Value **results = in->results, **handed = NEW_ARRAY(in->arena, Value *, c.n + 1);
 	Value *index = in->operands[0];

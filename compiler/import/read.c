@@ -202,6 +202,44 @@ entered(void *owner, Op *made)
 	return in->nops < MAX_IMPORTED;
 }
 
+/* ---- tensors without elements, which scans of pairs cut off and put back */
+
+static bool
+has_elements(const MlirType *type)
+{
+	for (int d = 0; type->tensor && d < type->rank && d < MAX_RANK; d++)
+		if (type->dims[d] == 0)
+			return false;
+	return true;
+}
+
+static bool
+makes_nothing(const MlirOp *op)
+{
+	int n = 0;
+
+	for (int i = 0; i < op->types.n; i++)
+		n += !has_elements(op->types.v[i]);
+	return n > 0 && n == op->types.n && op->regions.n == 0;
+}
+
+/* Of the operands only those that have elements are left: to a concatenation they are the
+   same.  False after a message, where it is another op. */
+static bool
+leave_out_empty(Import *in, const MlirOp *op)
+{
+	int n = 0;
+
+	for (int i = 0; i < in->noperands; i++)
+		if (in->operands[i] != &in->nothing)
+			in->operands[n++] = in->operands[i];
+	if (n < in->noperands && strcmp(op->name, "stablehlo.concatenate") != 0)
+		return read_wrong(in, op->range, "%s of a tensor with a dim of size 0",
+			op->name);
+	in->noperands = n;
+	return true;
+}
+
 static Make
 make_at(Import *in, const MlirOp *op)
 {
@@ -229,6 +267,12 @@ read_op(Import *in, const MlirOp *op)
 		return false;
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
+	for (int i = 0; i < op->types.n && makes_nothing(op); i++)
+		results[i] = &in->nothing;
+	if (makes_nothing(op))
+		return bind_results(in, op);
+	if (!leave_out_empty(in, op))
+		return false;
 	bool right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
@@ -263,6 +307,12 @@ read_block(Import *in, const MlirBlock *block, Value *const *args, int *n)
 		if (ends_block(op)) {
 			if (!find_operands(in, op))
 				return NULL;
+			for (int k = 0; k < in->noperands; k++)
+				if (in->operands[k] == &in->nothing) {
+					read_wrong(in, op->range,
+						"this returns a tensor with a dim of size 0");
+					return NULL;
+				}
 			*n = in->noperands;
 			return in->operands;
 		}

@@ -48,18 +48,19 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 
 /* ---- regions of a few scalar ops */
 
-/* The op of the block that makes it, or NULL; explicit mode places scalars, too. */
+/* The op of the block that makes it, or NULL.  Explicit mode places scalars, too: `name` is
+   then that of what is placed. */
 static const MlirOp *
-maker_of(const MlirBlock *block, const char *name)
+maker_of(const MlirBlock *block, const char **name)
 {
 	for (int i = block->ops.n - 1; i >= 0; i--) {
 		const MlirOp *op = block->ops.v[i];
 		if (op->results.n != 1
-			|| strcmp(((const MlirUse *)op->results.v[0])->name, name) != 0)
+			|| strcmp(((const MlirUse *)op->results.v[0])->name, *name) != 0)
 			continue;
 		if (strcmp(op->name, "sdy.sharding_constraint") != 0 || op->operands.n != 1)
 			return op;
-		name = ((const MlirUse *)op->operands.v[0])->name;
+		*name = ((const MlirUse *)op->operands.v[0])->name;
 	}
 	return NULL;
 }
@@ -68,8 +69,9 @@ static const MlirOp *
 operand_maker(const MlirBlock *block, const MlirOp *op, int i)
 {
 	const MlirUse *use = i < op->operands.n ? op->operands.v[i] : NULL;
+	const char *name = use ? use->name : "";
 
-	return use ? maker_of(block, use->name) : NULL;
+	return maker_of(block, &name);
 }
 
 /* Is operand i of the op parameter k of the block, or that with its zeros and NaNs made
@@ -82,9 +84,10 @@ reads_param(const MlirBlock *block, const MlirOp *op, int i, int k)
 	const MlirParam *param = k < block->params.n ? block->params.v[k] : NULL;
 
 	for (int hops = 0; use && param && param->name && hops < MOST; hops++) {
-		if (!strcmp(use->name, param->name))
+		const char *name = use->name;
+		const MlirOp *from = maker_of(block, &name);
+		if (!strcmp(name, param->name))
 			return true;
-		const MlirOp *from = maker_of(block, use->name);
 		bool select = from && !strcmp(from->name, "stablehlo.select");
 		use = select && from->operands.n == 3 ? from->operands.v[2] : NULL;
 	}
