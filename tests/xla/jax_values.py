@@ -270,36 +270,51 @@ def write_tensors(path, tensors):
         out.write(len(text).to_bytes(8, "little") + text + data)
 
 
+def interpreted(shdc, text, leaves, folder):
+    """The results that shdc makes of these arguments, in order; ValueError: what it says instead."""
+    path = folder + "/p.mlir"
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    module = subprocess.run([shdc, "--emit=ir", path], capture_output=True, text=True, check=False)
+    if module.returncode:
+        raise ValueError(module.stderr)
+    write_tensors(folder + "/in.safetensors", dict(zip(names(module.stdout, "value"), leaves)))
+    run = subprocess.run([shdc, "--interpret", path, "--", "--in", folder + "/in.safetensors",
+                          "--out", folder + "/out.npz"], capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise ValueError(run.stderr + run.stdout)
+    got = np.load(folder + "/out.npz")
+    bits = {name: got[name] for name in names(module.stdout, "result")}      # of bf16 numpy has the two bytes
+    return [(name, a.view(jnp.bfloat16) if a.dtype.kind == "V" else a) for name, a in bits.items()]
+
+
+def difference(given, want, most, least=0):
+    """None, or how far they are from each other: of the largest magnitude, or `least`, `most` times as
+    much; integers are the same or not."""
+    want = np.asarray(want)
+    if np.issubdtype(want.dtype, np.integer) or want.dtype == bool:
+        return None if np.array_equal(given, want) else "not the same integers"
+    want, given = want.astype(np.float64), given.astype(np.float64)
+    same = given.shape == want.shape and np.array_equal(np.isnan(given), np.isnan(want))
+    off = np.max(np.abs(np.nan_to_num(given) - np.nan_to_num(want))) if same else np.inf
+    return None if off <= most * max(np.max(np.abs(np.nan_to_num(want))), least) else "%g off" % off
+
+
 def compare(shdc, function, args, folder, most, whole):
     """None, or what is wrong."""
     random = np.random.default_rng(20261124)
     values = jax.tree.map(lambda x: made_up(x, random), args)
     compiled = jax.jit(function)
-    path = folder + "/p.mlir"
-    with open(path, "w", encoding="ascii") as out:
-        out.write(compiled.trace(*values).lower(lowering_platforms=("tpu",)).as_text(debug_info=True))
-    module = subprocess.run([shdc, "--emit=ir", path], capture_output=True, text=True, check=False)
-    if module.returncode:
-        return module.stderr
-    leaves = jax.tree.leaves(values)
+    text = compiled.trace(*values).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
+    try:
+        got = interpreted(shdc, text, jax.tree.leaves(values), folder)
+    except ValueError as why:
+        return str(why)
     wanted = jax.tree.leaves(compiled(*(jax.tree.map(np.asarray, values) if whole else values)))
-    write_tensors(folder + "/in.safetensors", dict(zip(names(module.stdout, "value"), leaves)))
-    run = subprocess.run([shdc, "--interpret", path, "--", "--in", folder + "/in.safetensors",
-                          "--out", folder + "/out.npz"], capture_output=True, text=True, check=False)
-    if run.returncode:
-        return run.stderr + run.stdout
-    got = np.load(folder + "/out.npz")
-    for name, want in zip(names(module.stdout, "result"), wanted):
-        want, given = np.asarray(want), got[name]
-        if np.issubdtype(want.dtype, np.integer) or want.dtype == bool:
-            if not np.array_equal(given, want):
-                return "%s: not the same integers" % name
-            continue
-        want, given = want.astype(np.float64), given.astype(np.float64)
-        same = given.shape == want.shape and np.array_equal(np.isnan(given), np.isnan(want))
-        off = np.max(np.abs(np.nan_to_num(given) - np.nan_to_num(want))) if same else np.inf
-        if not off <= most * np.max(np.abs(np.nan_to_num(want))):
-            return "%s: %g off" % (name, off)
+    for (name, given), want in zip(got, wanted):
+        off = difference(given, want, most)
+        if off:
+            return "%s: %s" % (name, off)
     return None
 
 

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Random JAX programs: what shdc reads computes what JAX does, and is placed as Shardy places it.
+
+    run.py SHDC [--seed S] [--first I] [--count N] [--show] [--venv FOLDER]
+
+Needs jax 0.10.2, of this Python or of the virtual environment in FOLDER; skipped without it.  Program I of a seed is always the same (generate.py):
+jit, scan, grad, shard_map, constraints, explicit mode.  It is lowered for TPU on a mesh of
+eight devices and asked:
+
+    values      shdc --interpret on emulated devices beside JAX on eight CPU devices: largest
+                difference over the result's largest magnitude (at least 0.1: it may be a
+                difference itself), f32 1e-5, what was bf16 once 1e-2, integers exactly
+    placements  its arguments and results as Shardy's own passes have them; not where Shardy
+                knows nothing of an op (OTHER), or splits a dim by axes that do not divide it
+
+Without a seed it is a fresh one, which is printed.  TAP; the status is 1 if anything differs.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+if "--venv" in sys.argv[:-1]:
+    PYTHON = sys.argv[sys.argv.index("--venv") + 1] + "/bin/python"
+    if not os.path.exists(PYTHON):
+        print("1..0 # SKIP no " + PYTHON)
+        sys.exit(0)
+    if os.path.realpath(sys.prefix) != os.path.realpath(os.path.dirname(os.path.dirname(PYTHON))):
+        os.execv(PYTHON, [PYTHON, *sys.argv])
+sys.path[:0] = [HERE, HERE + "/../xla"]
+import jax_values  # skips without jax  # noqa: E402
+import jax
+from generate import Program
+from jax_places import misplaced
+
+# Programs in whose text this stands are not placed alike, and why.
+OTHER = {
+    "chlo.top_k": "Shardy knows nothing of it",
+    "_batching_dims": "rows of a batch are compared with positions: both are dims of one tensor then",
+    r"interior = \[[0, ]*1": "padding between elements is reshapes here",
+}
+
+
+def lowered(program, values):
+    """The text, and the results."""
+    def made():
+        function = jax.jit(program.function, keep_unused=True)
+        text = function.trace(*values).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
+        return text, jax.tree.leaves(function(*values))
+    if not program.explicit:
+        return made()
+    with jax.set_mesh(program.mesh):
+        return made()
+
+
+def misplacements(shdc, text):
+    run = subprocess.run([shdc, "--emit=stats", "-"], input=text, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return [run.stderr]
+    if any(re.search(pattern, text) for pattern in OTHER):
+        return []
+    differ, uneven = misplaced(text, json.loads(run.stdout))
+    return [] if uneven else ["%s: %s" % item for item in differ.items()]
+
+
+def check(shdc, program, folder):
+    """What is wrong."""
+    values = program.values()
+    text, wanted = lowered(program, values)
+    wrong = misplacements(shdc, text)
+    try:
+        got = jax_values.interpreted(shdc, text, values, folder)
+    except ValueError as why:
+        return [*wrong, str(why)]
+    for (name, given), want, result in zip(got, wanted, program.results):
+        off = jax_values.difference(given, want, 1e-2 if result in program.loose else 1e-5, least=0.1)
+        if off:
+            wrong.append("%s: %s" % (name, off))
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("shdc")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=25)
+    parser.add_argument("--venv", help="of a Python with jax")
+    parser.add_argument("--show", action="store_true", help="the text of each")
+    options = parser.parse_args()
+    seed = random.SystemRandom().randrange(1 << 30) if options.seed is None else options.seed
+    print("1..%d\n# seed %d" % (options.count, seed), flush=True)
+    failed = 0
+    for number in range(options.first, options.first + options.count):
+        program = Program(seed, number)
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = check(os.path.abspath(options.shdc), program, folder)
+        failed += bool(wrong)
+        print("%sok %d - program %d of seed %d" % ("not " if wrong else "", number - options.first + 1, number, seed),
+              flush=True)
+        if options.show or wrong:
+            print(re.sub("^", "# ", "".join(["mesh %s%s\n" % (program.axes, ", explicit" * program.explicit)] + [
+                "%s: %s\n" % (v.name, v.aval) for v in program.args] + [program.text]), flags=re.MULTILINE))
+        for why in wrong:
+            print(re.sub("^", "# ", why[:600], flags=re.MULTILINE), flush=True)
+    print("# %d passed, %d failed, 0 skipped" % (options.count - failed, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
