@@ -77,12 +77,6 @@ batches_in_order(Make k, Value *x, const Numbers *along)
 Value *
 hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along, Value *update)
 {
-	static const OpKind again[] = {[C_add] = O_add,
-		[C_max] = O_maximum,
-		[C_min] = O_minimum,
-		[C_mul] = O_mul,
-		[C_and] = O_and,
-		[C_or] = O_or};
 	Type wide = wide_type(rows, &flat->type, along->n);
 	int64_t to[MAX_RANK], dims[MAX_RANK];
 	int n = 0, nrows = rows->type.rank;
@@ -96,7 +90,7 @@ hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along,
 	Value *picked = make_select(k, find_hits(k, rows, &wide),
 		make_broadcast(k, update, &wide, to), none);
 	picked = n ? make_reduce(k, c, picked, n, dims) : picked;
-	return make_binary(k, again[c], flat, batches_in_order(k, picked, along));
+	return combine(k, c, flat, batches_in_order(k, picked, along));
 }
 
 /* Which of the rows of a batch each is: 0, 1, ... */

@@ -269,8 +269,9 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
 	}
-	bool right = in.program && find_functions(&in) && mesh_read(&in, options)
-		&& shard_maps_read(&in) && asked_read(&in, options) && read_entry(&in);
+	bool right = in.program && find_functions(&in) && tiles_mesh(&in)
+		&& mesh_read(&in, options) && shard_maps_read(&in) && asked_read(&in, options)
+		&& read_entry(&in);
 	if (in.program)
 		list_missing(&in, DIAG_jax_op, false, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);

@@ -157,8 +157,8 @@ bool axes_keep_sizes(Import *in, const AxisList *l, Range where);
 bool axes_read(Import *in, List axes, AxisList *l);
 
 /* ---- tiles.c: placements without names of axes; after a message false, or NULL */
-/* A mesh that they are along; NULL: there are none. */
-bool tiles_mesh(Import *in, MlirAttr **mesh);
+/* in->mesh is one that they are along, if there are any. */
+bool tiles_mesh(Import *in);
 /* As an MLIR_sharding; dims in `open` are. */
 const MlirAttr *tiles_sharding(Import *in, const MlirAttr *attr, int rank, const Numbers *open);
 /* The axes along which the device is by itself. */

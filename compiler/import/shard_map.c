@@ -33,22 +33,23 @@ value_name(Import *in, const MlirUse *use)
 }
 
 static void
-look_around(Around *at)
+look_around(Around *around)
 {
-	for (int i = 0; i < at->block->ops.n; i++) {
-		MlirOp *op = at->block->ops.v[i];
+	for (int i = 0; i < around->block->ops.n; i++) {
+		MlirOp *op = around->block->ops.v[i];
 		for (int k = 0; k < op->operands.n; k++)
-			table_set(at->readers, value_name(at->in, op->operands.v[k]), op);
+			table_set(around->readers, value_name(around->in, op->operands.v[k]),
+				op);
 		for (int k = 0; k < op->results.n; k++)
-			table_set(at->makers, ((MlirUse *)op->results.v[k])->name, op);
+			table_set(around->makers, ((MlirUse *)op->results.v[k])->name, op);
 	}
 }
 
 static MlirOp *
-operand_maker(Around *at, const MlirOp *op, int i)
+operand_maker(Around *around, const MlirOp *op, int i)
 {
 	return i < op->operands.n
-		? table_get(at->makers, ((const MlirUse *)op->operands.v[i])->name)
+		? table_get(around->makers, ((const MlirUse *)op->operands.v[i])->name)
 		: NULL;
 }
 
@@ -86,16 +87,16 @@ add_sharding(Import *in, MlirAttr *list, const MlirOp *op, const MlirType *type)
 
 /* What the body takes is each a part of something. */
 static bool
-add_arguments(Around *at, const MlirOp *call, MlirOp *manual)
+add_arguments(Around *around, const MlirOp *call, MlirOp *manual)
 {
-	Import *in = at->in;
+	Import *in = around->in;
 	MlirAttr *list = add_list(in, manual, "in_shardings", MLIR_list);
 	MlirAttr *axes = add_list(in, manual, "manual_axes", MLIR_mesh);
 
 	for (int i = 0; i < call->operands.n; i++) {
-		const MlirOp *part = operand_maker(at, call, i);
+		const MlirOp *part = operand_maker(around, call, i);
 		const MlirOp *whole = is_custom(in, part, "SPMDFullToShardShape")
-			? operand_maker(at, part, 0)
+			? operand_maker(around, part, 0)
 			: NULL;
 		if (!is_custom(in, whole, "Sharding") || whole->types.n != 1)
 			return false;
@@ -112,20 +113,20 @@ add_arguments(Around *at, const MlirOp *call, MlirOp *manual)
 
 /* What it returns is each a part of something. */
 static bool
-add_returned(Around *at, const MlirOp *call, MlirOp *manual)
+add_returned(Around *around, const MlirOp *call, MlirOp *manual)
 {
-	Import *in = at->in;
+	Import *in = around->in;
 	MlirAttr *list = add_list(in, manual, "out_shardings", MLIR_list);
 
 	for (int i = 0; i < call->types.n && call->results.n == 1; i++) {
 		const MlirUse *result = call->results.v[0];
 		const MlirUse use = {.name = result->name, .number = i};
-		const MlirOp *part = table_get(at->readers, value_name(in, &use));
+		const MlirOp *part = table_get(around->readers, value_name(in, &use));
 		const MlirUse *placed = is_custom(in, part, "Sharding") && part->results.n == 1
 			? part->results.v[0]
 			: NULL;
 		const MlirUse of = {.name = placed ? placed->name : "", .number = 0};
-		const MlirOp *whole = table_get(at->readers, value_name(in, &of));
+		const MlirOp *whole = table_get(around->readers, value_name(in, &of));
 		if (!is_custom(in, whole, "SPMDShardToFullShape") || whole->types.n != 1
 			|| !add_sharding(in, list, whole, whole->types.v[0]))
 			return false;
@@ -138,16 +139,17 @@ add_returned(Around *at, const MlirOp *call, MlirOp *manual)
 
 /* The call becomes the region. */
 static bool
-replace_call(Around *at, MlirOp *call)
+replace_call(Around *around, MlirOp *call)
 {
-	Import *in = at->in;
+	Import *in = around->in;
 	const MlirOp *body = table_get(in->functions, word_of(in, call, "callee"));
 	MlirOp *manual = NEW(in->session->arena, MlirOp);
 
 	*manual = (MlirOp){.name = "sdy.manual_computation",
 		.range = call->range,
 		.place = call->place};
-	if (!body || !add_arguments(at, call, manual) || !add_returned(at, call, manual))
+	if (!body || !add_arguments(around, call, manual)
+		|| !add_returned(around, call, manual))
 		return diag_errors(in->session) > 0
 			|| read_wrong(in, call->range,
 				"this works on parts of devices in a way that is not known");
@@ -158,15 +160,15 @@ replace_call(Around *at, MlirOp *call)
 
 /* Is it of one device, and gone with the call? */
 static bool
-is_between(Around *at, const MlirOp *op)
+is_between(Around *around, const MlirOp *op)
 {
-	Import *in = at->in;
+	Import *in = around->in;
 
 	return is_custom(in, op, "SPMDFullToShardShape")
 		|| is_custom(in, op, "SPMDShardToFullShape")
 		|| (is_custom(in, op, "Sharding") && op->results.n == 1
 			&& is_custom(in,
-				table_get(at->readers,
+				table_get(around->readers,
 					value_name(in,
 						&(MlirUse){.name = ((MlirUse *)op->results.v[0])
 									   ->name})),
@@ -176,17 +178,18 @@ is_between(Around *at, const MlirOp *op)
 static bool
 replace_calls(Import *in, MlirBlock *block)
 {
-	Around at = {in, block, table_new(in->arena), table_new(in->arena)};
+	Around around = {in, block, table_new(in->arena), table_new(in->arena)};
 	bool any = false;
 	int n = 0;
 
-	look_around(&at);
+	look_around(&around);
 	for (int i = 0; i < block->ops.n; i++) {
 		MlirOp *op = block->ops.v[i];
 		if (!strcmp(op->name, "func.call")
-			&& is_custom(in, operand_maker(&at, op, 0), "SPMDFullToShardShape")) {
+			&& is_custom(in, operand_maker(&around, op, 0),
+				"SPMDFullToShardShape")) {
 			any = true;
-			if (!replace_call(&at, op))
+			if (!replace_call(&around, op))
 				return false;
 		}
 		for (int k = 0; k < op->regions.n && !any; k++)
@@ -194,7 +197,7 @@ replace_calls(Import *in, MlirBlock *block)
 				return false;
 	}
 	for (int i = 0; i < block->ops.n && any; i++)
-		if (!is_between(&at, block->ops.v[i]))
+		if (!is_between(&around, block->ops.v[i]))
 			block->ops.v[n++] = block->ops.v[i];
 	block->ops.n = any ? n : block->ops.n;
 	return true;

@@ -72,13 +72,12 @@ bool
 mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
-	const MlirAttr *mesh = in->mesh = find_mesh(in);
-	MlirAttr *tiled;
-	if (!mesh && !tiles_mesh(in, &tiled))
-		return false;
-	mesh = in->mesh = mesh ? mesh : tiled;
+	const MlirAttr *named = find_mesh(in), *mesh = named ? named : in->mesh;
 	int n = mesh ? long_axes(in, mesh, options, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
+
+	in->tiled = named ? NULL : in->tiled;
+	in->mesh = mesh;
 
 	if (n > MAX_AXES)
 		return read_wrong(in, where, "a mesh has at most %d axes longer than 1",

@@ -280,17 +280,16 @@ note_block(Import *in, const MlirBlock *block)
 }
 
 bool
-tiles_mesh(Import *in, MlirAttr **mesh)
+tiles_mesh(Import *in)
 {
 	Arena *a = in->session->arena;
+	MlirAttr *mesh = NEW(a, MlirAttr);
 
-	*mesh = NULL;
 	if (!note_block(in, in->program->module->regions.v[0]))
 		return false;
 	if (in->nends < 2)
 		return true;
-	*mesh = NEW(a, MlirAttr);
-	**mesh = (MlirAttr){.kind = MLIR_mesh, .range = in->tiled->range};
+	*mesh = (MlirAttr){.kind = MLIR_mesh, .range = in->tiled->range};
 	for (int i = in->nends - 1; i > 0; i--) {
 		if (in->ends[i] % in->ends[i - 1])
 			return read_wrong(in, in->tiled->range,
@@ -299,8 +298,9 @@ tiles_mesh(Import *in, MlirAttr **mesh)
 		*axis = (MlirAxis){.name = arena_printf(a, "x%d", in->nends - 1 - i),
 			.size = in->ends[i] / in->ends[i - 1],
 			.range = in->tiled->range};
-		APPEND(a, (*mesh)->items.v, (*mesh)->items.n, axis);
+		APPEND(a, mesh->items.v, mesh->items.n, axis);
 	}
+	in->mesh = mesh;
 	return true;
 }
 
@@ -340,6 +340,10 @@ tiles_sharding(Import *in, const MlirAttr *attr, int rank, const Numbers *open)
 	if (!tiles_read(in, attr, &tiles) || !digits_of_dims(&tiles, of))
 		return NULL;
 	bool split = !tiles.whole && !tiles.manual;
+	if (split && !in->tiled) {
+		read_wrong(in, attr->range, "tiles, where the mesh has names");
+		return NULL;
+	}
 	if (split && tiles.n - tiles.nbehind != rank) {
 		read_wrong(in, attr->range, "a sharding of %d dims, of a tensor of %d",
 			tiles.n - tiles.nbehind, rank);
