@@ -33,6 +33,7 @@ MOVED_ALONG = "dims that windows move along are whole here"
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
+    **{("nothing", "result_%d" % i): "of sizes on the way that no axis divides" for i in (0, 1)},
     ("bounds", "result_1"): "padding between elements is reshapes here",
     ("convolutions", "result_14"): "groups of batches are features, and split with them, here",
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (0, 1, 3, 4, 6, 9, 10, 11)},
