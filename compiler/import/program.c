@@ -199,6 +199,7 @@ read_entry(Import *in)
 	Value **args = NEW_ARRAY(in->arena, Value *, block->params.n + 1);
 	in->block = in->module->entry;
 	in->scope = &scope;
+	in->make = make_at(in, main);
 	if (!add_params(in, main, args))
 		return false;
 	Value **returned = read_block(in, block, args, &n);

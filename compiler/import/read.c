@@ -240,7 +240,7 @@ leave_out_empty(Import *in, const MlirOp *op)
 	return true;
 }
 
-static Make
+Make
 make_at(Import *in, const MlirOp *op)
 {
 	const char *dot = strchr(op->name, '.');

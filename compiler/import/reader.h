@@ -93,6 +93,8 @@ struct Import {
 /* ---- read.c */
 /* What is returned of a block whose parameters are these; NULL after a message. */
 Value **read_block(Import *in, const MlirBlock *block, Value *const *args, int *n);
+/* What builds the ops that this one becomes. */
+Make make_at(Import *in, const MlirOp *op);
 /* A message, and false. */
 bool read_wrong(Import *in, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void note_missing(Import *in, const char *what, bool opaque);

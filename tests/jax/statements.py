@@ -308,7 +308,9 @@ def running(block):
     x = block.pick(lambda v: not v.is_bool() and not v.loose, 1)
     if x:
         d = block.random.randrange(x.rank)
-        block.write("lax.cumsum(%s, %d)" % (x.name, d), plus(x.bits, log2(x.shape[d])))
+        reverse = block.random.choice((", reverse=True", ""))
+        kind, bits = block.random.choice((("cumsum", plus(x.bits, log2(x.shape[d]))), ("cummax", x.bits), ("cummin", x.bits)))
+        block.write("lax.%s(%s, %d%s)" % (kind, x.name, d, reverse), bits)
 
 
 def largest(block):
