@@ -203,6 +203,8 @@ Symbol *symbol_find(Elab *e, const char *name);
 /* A name that is taken is told.  A value has its name from there on, anything else
    does not: NULL. */
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
+/* ... of a value that is known, to say how it may be bound. */
+Symbol *symbol_bind(Elab *e, SymbolKind kind, Name name, const Item *item);
 /* ... and where it was, and how to assign again what is no var. */
 void note_bound(Elab *e, const Symbol *symbol);
 /* An axis of a mesh that could not be read; nothing is known of it. */

@@ -57,8 +57,55 @@ note_bound(Elab *e, const Symbol *symbol)
 		symbol->name);
 }
 
+/* Of another type than the value of this name, which cannot become it? */
+static bool
+is_of_other_type(const Symbol *old, const Item *item)
+{
+	return item != NULL && item->kind == IT_tensor && old->item.kind == IT_tensor
+		&& !type_equal(&item->value->type, &old->item.value->type);
+}
+
+/* h2, unless the name is taken; for what would be bound to the name of another value. */
+static const char *
+other_name(Elab *e, const char *name)
+{
+	const char *other;
+	int n = 2;
+	do
+		other = arena_printf(e->arena, "%s%d", name, n++);
+	while (symbol_local(e, other) != NULL || find_global(e, other) != NULL);
+	return other;
+}
+
+/* A value is bound to the name of another. */
+static void
+report_bound(Elab *e, Name name, const Symbol *old, const Item *item)
+{
+	const char *is = old->as != NULL ? old->as : old->is_var ? "a var" : "bound";
+	if (is_of_other_type(old, item)) {
+		complain(e, DIAG_duplicate, name.range,
+			"'%s' is %s already, of another type; write let %s = ...;", name.s, is,
+			other_name(e, name.s));
+		diag_note(e->session, old->range, "'%s' is %s", name.s,
+			show_item(e, &old->item));
+		return;
+	}
+	complain(e, DIAG_duplicate, name.range,
+		old->is_var	  ? "'%s' is %s already; to assign again, write %s = ...;"
+			: old->as ? "'%s' is %s already"
+				  : "'%s' is %s already; to assign again, declare it with var",
+		name.s, is, name.s);
+	note_bound(e, old);
+}
+
 Symbol *
 symbol_declare(Elab *e, SymbolKind kind, Name name)
+{
+	return symbol_bind(e, kind, name, NULL);
+}
+
+Symbol *
+symbol_bind(Elab *e, SymbolKind kind, Name name, const Item *item)
 {
 	static const char *const kind_words[] = {
 		[SYM_axis] = "a mesh axis",
@@ -70,14 +117,9 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	if (old == NULL)
 		old = symbol_local(e, name.s);
 	if (old != NULL) {
-		if (old->kind == SYM_value && kind == SYM_value)
-			complain(e, DIAG_duplicate, name.range,
-				old->is_var ? "'%s' is a var already; to assign again, write "
-					      "%s = ...;"
-					: old->as ? "'%s' is %s already"
-						  : "'%s' is bound already; to assign again, "
-						    "declare it with var",
-				name.s, old->is_var ? name.s : old->as);
+		bool values = old->kind == SYM_value && kind == SYM_value;
+		if (values)
+			report_bound(e, name, old, item);
 		else if (old->kind == kind)
 			complain(e, DIAG_duplicate, name.range, "'%s' is declared twice",
 				name.s);
@@ -86,7 +128,8 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 				"'%s' is %s already; axes, dims, types and values share one "
 				"namespace",
 				name.s, kind_words[old->kind]);
-		note_bound(e, old);
+		if (!values)
+			note_bound(e, old);
 		if (e->frame == NULL)
 			return NULL;
 	}
@@ -311,11 +354,11 @@ report_unknown_function(Elab *e, Range where, const char *name)
 	complain(e, DIAG_unknown_function, where, "there is no function '%s'", name);
 	const char **words = NULL;
 	int n = 0;
+	for (int i = 0; i < table_count(e->functions); i++) /* of equally near ones first */
+		APPEND(e->arena, words, n, table_key(e->functions, i));
 	for (int i = 0; i < nbuiltins; i++)
 		if (builtins[i].place != PLACE_internal)
 			APPEND(e->arena, words, n, builtins[i].name);
-	for (int i = 0; i < table_count(e->functions); i++)
-		APPEND(e->arena, words, n, table_key(e->functions, i));
 	suggest(e, name, words, n);
 }
 

@@ -24,7 +24,7 @@ bind(Elab *e, const Stmt *stmt, const Param *target, Item item)
 	}
 	if (target->name.s == NULL)
 		return;
-	Symbol *symbol = symbol_declare(e, SYM_value, target->name);
+	Symbol *symbol = symbol_bind(e, SYM_value, target->name, &item);
 	const Symbol *hidden = symbol->hidden; /* that it is bound again was told */
 	bool hides_size = hidden != NULL && hidden->as != NULL && hidden->item.kind == IT_int;
 	symbol->item = hides_size ? item_error : item;
