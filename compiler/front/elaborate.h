@@ -262,8 +262,12 @@ void note_operands(Elab *e, const Op *before, int n, const Item *items);
 Value *emit_placed(Elab *e, Site stmt, Value *v, const Annotation *a, bool asked);
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
+/* The shape becomes that of both, if they have a common one. */
+bool broadcast_shapes(Type *shape, const Type *type);
 /* The common shape of n tensors; false after a message. */
 bool broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape);
+/* ... that are these items; what would make it one is told. */
+bool operand_shape(Elab *e, Site s, int n, const Item *items, Value *const *v, Type *shape);
 
 /* labels.c: a call that is a product is noted; at the end those that one line has several
    of are labelled by their operands, too */

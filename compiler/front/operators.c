@@ -64,13 +64,12 @@ to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 	return true;
 }
 
-/* x + b of f32[8, 4] and f32[8]: b[:, new] would, if there is one way to put its dims
-   among those of the other. */
+/* where(p, x, b) with x of f32[8, 4] and b of f32[8]: b[:, new] would, if there is one way
+   to put its dims among those of x, the common shape of the others. */
 static void
-note_new(Elab *e, const Item *items, Value *const *v)
+note_new(Elab *e, Range r, const Type *b, const Type *x)
 {
-	int small = v[0]->type.rank > v[1]->type.rank, ways = 0;
-	const Type *x = &v[1 - small]->type, *b = &v[small]->type;
+	int ways = 0;
 	uint32_t taken = 0;
 	for (uint32_t set = 1; set < 1u << x->rank; set++) {
 		int next = 0;
@@ -83,7 +82,6 @@ note_new(Elab *e, const Item *items, Value *const *v)
 		taken = set;
 		ways++;
 	}
-	Range r = items[small].range;
 	const char *text = source_file(e->session, r.file)->text + r.begin;
 	const char *name = arena_strndup(e->arena, text, (size_t)(r.end - r.begin));
 	if (ways != 1 || !is_identifier(name))
@@ -95,6 +93,22 @@ note_new(Elab *e, const Item *items, Value *const *v)
 				taken >> d & 1 ? ":" : "new");
 	diag_note(e->session, nowhere, "%s[%s] would", name, t.s);
 	text_free(&t);
+}
+
+bool
+operand_shape(Elab *e, Site s, int n, const Item *items, Value *const *v, Type *shape)
+{
+	if (broadcast_shape(e, s.range, n, v, shape))
+		return true;
+	for (int small = 0; small < n && !e->frame->prelude; small++) {
+		Type others = {0};
+		bool fit = true;
+		for (int i = 0; i < n; i++)
+			fit &= i == small || broadcast_shapes(&others, &v[i]->type);
+		if (fit && v[small]->type.rank < others.rank)
+			note_new(e, items[small].range, &v[small]->type, &others);
+	}
+	return false;
 }
 
 /* Tensors of one shape and of a dtype that the operator takes. */
@@ -115,11 +129,8 @@ to_operands(Elab *e, Site s, Takes takes, int n, const Item *items, Value **v)
 				s.label);
 		return false;
 	}
-	if (!broadcast_shape(e, s.range, n, v, &shape)) {
-		if (n == 2 && !e->frame->prelude)
-			note_new(e, items, v);
+	if (!operand_shape(e, s, n, items, v, &shape))
 		return false;
-	}
 	for (int i = 0; i < n; i++)
 		v[i] = make_broadcast_to(at(e, s), v[i], &shape);
 	return true;

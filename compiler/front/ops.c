@@ -128,24 +128,30 @@ broadcasts_to(const Type *x, const Type *shape)
 }
 
 bool
+broadcast_shapes(Type *shape, const Type *type)
+{
+	bool fits = true;
+	while (shape->rank < type->rank) {
+		memmove(shape->dims + 1, shape->dims,
+			(size_t)shape->rank++ * sizeof shape->dims[0]);
+		shape->dims[0] = 1;
+	}
+	for (int d = 0; d < type->rank; d++) {
+		int64_t *size = &shape->dims[d + shape->rank - type->rank];
+		fits &= *size == type->dims[d] || *size == 1 || type->dims[d] == 1;
+		if (*size == 1)
+			*size = type->dims[d];
+	}
+	return fits;
+}
+
+bool
 broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape)
 {
 	*shape = x[0]->type;
 	for (int i = 1; i < n; i++) {
 		const Type *type = &x[i]->type, before = *shape;
-		bool fits = true;
-		while (shape->rank < type->rank) {
-			memmove(shape->dims + 1, shape->dims,
-				(size_t)shape->rank++ * sizeof shape->dims[0]);
-			shape->dims[0] = 1;
-		}
-		for (int d = 0; d < type->rank; d++) {
-			int64_t *size = &shape->dims[d + shape->rank - type->rank];
-			fits &= *size == type->dims[d] || *size == 1 || type->dims[d] == 1;
-			if (*size == 1)
-				*size = type->dims[d];
-		}
-		if (fits)
+		if (broadcast_shapes(shape, type))
 			continue;
 		return complain(e, DIAG_broadcast, where,
 			"%s and %s do not broadcast: counted from the last, dims must be equal "

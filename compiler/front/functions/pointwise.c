@@ -58,7 +58,7 @@ build_where(Call *c, const Argument *a)
 	Value *v[3] = {a[0].tensor};
 	Type shape;
 	if (!to_tensors(c->elab, c->site, 2, &c->items[1], &v[1])
-		|| !broadcast_shape(c->elab, c->site.range, 3, v, &shape))
+		|| !operand_shape(c->elab, c->site, 3, c->items, v, &shape))
 		return NULL;
 	for (int i = 0; i < 3; i++)
 		v[i] = make_broadcast_to(c->make, v[i], &shape);

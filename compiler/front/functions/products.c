@@ -153,37 +153,68 @@ sizes_agree(const Equation *q, int n)
 	return true;
 }
 
-/* Two letters that change places in one operand, if that is the only way to have
-   sizes agree: "bd,fd->bf" of f32[8, 4] and f32[4, 3]. */
+/* Other orders of the letters of one operand, in which all sizes agree. */
+typedef struct Fit {
+	Equation *q;
+	int n;	     /* operands that have letters */
+	int operand; /* whose letters are tried */
+	int letters[MAX_RANK];
+	int least, ways; /* letters that are elsewhere; orders in which so few are */
+	Text order;	 /* the last of them */
+} Fit;
+
+enum { MOST_TRIED = 6 }; /* of more letters two change places */
+
+/* The letters from the one at `at` on; `moved` of those before are elsewhere. */
+static void
+try_orders(Fit *f, int at, int moved)
+{
+	Term *term = &f->q->terms[f->operand];
+	int *letters = term->letters, rank = term->value->type.rank;
+	if (moved > f->least || (rank > MOST_TRIED && moved > 2))
+		return;
+	if (at < rank) {
+		for (int from = at; from < rank; from++) {
+			int first = at, letter = letters[from];
+			while (letters[first] != letter)
+				first++;
+			if (first < from)
+				continue; /* tried already */
+			letters[from] = letters[at];
+			letters[at] = letter;
+			try_orders(f, at + 1, moved + (letter != f->letters[at]));
+			letters[at] = letters[from];
+			letters[from] = letter;
+		}
+		return;
+	}
+	if (moved == 0 || !sizes_agree(f->q, f->n))
+		return;
+	f->ways = moved < f->least ? 1 : f->ways + 1;
+	f->least = moved;
+	text_free(&f->order);
+	text_add(&f->order, "'");
+	for (int d = 0; d < rank; d++)
+		text_printf(&f->order, "%c",
+			letters[d] < FIRST_HIDDEN ? letter_name(letters[d]) : '.');
+	text_printf(&f->order, "' would fit operand %d", f->operand + 1);
+}
+
+/* The order of one operand's letters that makes sizes agree, if one moves fewest:
+   "bd,fd->bf" of f32[8, 4] and f32[4, 3]. */
 static void
 note_fitting(Equation *q, int n)
 {
-	int ways = 0;
-	Text t = {0};
+	Fit f = {.q = q, .n = n, .least = MAX_RANK};
 	for (int i = 0; i < n; i++) {
-		Term *term = &q->terms[i];
-		int *letters = term->letters, rank = term->value->type.rank;
-		for (int a = 0; a < rank; a++)
-			for (int b = a + 1; b < rank; b++) {
-				int before = letters[a];
-				letters[a] = letters[b];
-				letters[b] = before;
-				bool fits = letters[a] != before && sizes_agree(q, n);
-				ways += fits;
-				for (int d = 0; fits && ways == 1 && d < rank; d++)
-					text_printf(&t, "%c",
-						letters[d] < FIRST_HIDDEN
-							? letter_name(letters[d])
-							: '.');
-				letters[b] = letters[a];
-				letters[a] = before;
-				if (fits && ways == 1)
-					text_printf(&t, "' would fit operand %d", i + 1);
-			}
+		int rank = q->terms[i].value->type.rank;
+		f.operand = i;
+		memcpy(f.letters, q->terms[i].letters, (size_t)rank * sizeof *f.letters);
+		try_orders(&f, 0, 0);
 	}
-	if (ways == 1 && strchr(t.s, '.') == NULL)
-		diag_note(q->e->session, nowhere, "'%s", t.s);
-	text_free(&t);
+	if (f.ways == 1 && strchr(f.order.s, '.') == NULL)
+		diag_note(q->e->session, nowhere, "%s", f.order.s);
+	text_free(&f.order);
 }
 
 static bool
