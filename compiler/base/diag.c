@@ -77,12 +77,15 @@ diag_hold(Session *s)
 	state(s)->holding = true;
 }
 
+/* What is about a file and no place in it stands behind the rest. */
 static bool
 stands_before(const Message *a, const Message *b)
 {
 	Range x = a->marks[0].where, y = b->marks[0].where;
 
-	return x.file != y.file ? x.file < y.file : x.begin < y.begin;
+	if (x.file != y.file)
+		return x.file < y.file;
+	return x.end != 0 && (y.end == 0 || x.begin < y.begin);
 }
 
 /* Sorted by place, those of one place as they came; runs are merged, twice as long each
