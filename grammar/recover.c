@@ -444,6 +444,7 @@ open_block(Reader *r, const Token *token)
 {
 	int ahead[] = {TOK_LBRACE, token->kind};
 	if ((innermost(r) != 0 && innermost(r) != TOK_LBRACE) || !begins_statement(r, token)
+		|| (r->signature && token->kind == TOK_LPAREN) /* results */
 		|| token_may_follow(r->state, token->kind)
 		|| !tokens_may_follow(r->state, 2, ahead))
 		return;
@@ -488,6 +489,7 @@ ends_too_early(const Reader *r, const Token *token)
 		begins |= statement_words[i] != TOK_FN && strlen(word) == length
 			&& strncmp(s, word, length) == 0;
 	}
+	begins |= length == 4 && strncmp(s, "else", 4) == 0;
 	return begins && s[-1] != '\n'; /* there it may be meant as a declaration */
 }
 

@@ -113,6 +113,10 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 /* Behind a part of a signature that was skipped (recover.c). */
 %token LOST "what is lost"
 
+/* what is wrong behind parameters is in place of the results */
+%precedence PARAMETERS
+%precedence error
+
 /* as in C; comparisons do not associate */
 %left "||"
 %left "&&"
@@ -199,6 +203,8 @@ function:
   signature same_as gradient block		{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, $4, @4)); }
 | "fn" error block				{ $$ = NULL; yyerrok; }
 | "fn" error ";"				{ $$ = NULL; yyerrok; }
+| signature error block			{ $1->lost = true; $$ = DECL(fn, @1, .fn = fn_body(parser, $1, (Name){ 0 }, (Name){ 0 }, $3, @3)); yyerrok; }
+| signature error ";"			{ $$ = NULL; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }
@@ -211,7 +217,7 @@ gradient:
 | "gradient" error LOST			{ $$ = (Name){ 0 }; yyerrok; }
 
 signature:
-  "fn" name "(" params ")"			{ $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params }); }
+  "fn" name "(" params ")" %prec PARAMETERS	{ $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params }); }
 | "fn" name "(" params ")" "->" results		{ $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params, .has_results = true, .results = $results, .results_range = @results }); }
 | "fn" name "(" params ")" lost_results		{ parser->part_lost = true; $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params }); yyerrok; }
 

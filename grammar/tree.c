@@ -246,7 +246,13 @@ stmt_assign(Parser *p, Range r, Expr *target, Expr *value)
 		|| target->kind == E_error;
 	if (!assignable && !p->guessed)
 		diag(p->session, p->code, target->range,
-			"this cannot be assigned to; a var can: acc = ..., acc[i, :] = ...");
+			target->kind == E_tuple
+				? "a tuple cannot be assigned to; several names are bound with "
+				  "let: let (a, b) = f(x);"
+				: "this cannot be assigned to; a var can: acc = ..., acc[i, :] "
+				  "= ...");
+	if (target->kind == E_tuple) /* it may bind these names */
+		return stmt_new(p, (Stmt){.kind = S_lost, .range = r});
 	return stmt_new(p,
 		(Stmt){.kind = S_assign, .range = r, .target = target, .value = value});
 }

@@ -128,6 +128,7 @@ typedef struct Frame {
 	bool repeated; /* a copy of an unrolled body, not the first */
 	bool prelude;  /* ops take `site`, globals are not seen */
 	Site site;
+	bool misplaced; /* a function was called that is for manual ones, or for others */
 	Table *unbound; /* names that are assigned and were never bound, which is told */
 	bool lost;	/* one of its statements so far could not be read: what is bound
 		      and assigned there is not known */

@@ -34,7 +34,8 @@ check_same_as(Elab *e, const FnDecl *fn)
 			"'%s' is %s; what a manual function is the same as is a plain fn",
 			name.s, modes[other->decl->mode]);
 		diag_note(e->session, other->decl->name.range, "'%s' is declared here", name.s);
-	} else if (other != NULL && other->decl->params.n != fn->params.n) {
+	} else if (other != NULL && other->decl->params.n != fn->params.n && !fn->lost
+		&& !other->decl->lost) {
 		int n = other->decl->params.n;
 		complain(e, DIAG_same_as, name.range, "'%s' takes %d argument%s, '%s' %d",
 			name.s, n, n == 1 ? "" : "s", fn->name.s, fn->params.n);

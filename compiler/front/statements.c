@@ -252,6 +252,8 @@ run_statements(Elab *e, FnDecl *fn, int *n, Item **results)
 			&& complain(e, DIAG_results, fn->end, "'%s' ends without a return",
 				fn->name.s);
 	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
+	for (int i = at; i < fn->body.n; i++) /* more values, maybe */
+		e->frame->lost |= ((const Stmt *)fn->body.v[i])->kind == S_lost;
 	bool right = !e->frame->lost;
 	for (int i = 0; i < s->values.n; i++) {
 		items[i] = eval_value(e, s->values.v[i]);
@@ -273,7 +275,7 @@ run_statements(Elab *e, FnDecl *fn, int *n, Item **results)
 			*n == 1 ? "" : "s", fn->results.n);
 		diag_label(e->session, fn->results_range, "declared here");
 	}
-	if (at == fn->body.n)
+	if (at == fn->body.n || e->frame->lost)
 		return right;
 	const Stmt *next = fn->body.v[at];
 	return complain(e, DIAG_results, next->range, "nothing behind a return is executed");

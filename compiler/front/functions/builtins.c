@@ -251,13 +251,18 @@ builtin_match(Call *c, const Expr *call, int *at)
 		return complain(e, DIAG_gradient, call->left->range,
 			"'%s' says what a checkpoint fn keeps; this is not in one", name);
 	if (c->builtin->place == (manual ? PLACE_global : PLACE_manual)
-		&& !(manual && !e->manual->whole))
-		return complain(e, DIAG_manual, call->left->range,
-			manual ? "'%s' places whole tensors; in a manual function every tensor "
-				 "is on one device"
-			       : "'%s' is for manual functions, which are written for one "
-				 "device; here tensors are whole",
-			name);
+		&& !(manual && !e->manual->whole)) {
+		if (!e->frame->misplaced)
+			complain(e, DIAG_manual, call->left->range,
+				manual ? "'%s' places whole tensors; in a manual function "
+					 "every "
+					 "tensor is on one device"
+				       : "'%s' is for manual functions, which are written for "
+					 "one device; here tensors are whole",
+				name);
+		e->frame->misplaced = true; /* they are of a kind: one is enough */
+		return false;
+	}
 	for (int i = 0; i < call->args.n; i++) {
 		const Arg *arg = call->args.v[i];
 		int to = i < s->n ? i : -1;
