@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hlo/hlo.h"
+#include "ir/make.h"
 #include "emit/emit.h"
 #include "eval/eval.h"
 #include "cost/cost.h"
@@ -281,6 +282,30 @@ add_slice(Program *p)
 	op_set_ints(op, A_start, x->type.rank, start);
 	op_set_ints(op, A_limit, x->type.rank, limit);
 	op_set_ints(op, A_stride, x->type.rank, stride);
+	keep(p, finish(p, op));
+}
+
+/* Of some dims of x, as many windows as there is room for. */
+static void
+add_windows(Program *p)
+{
+	Value *x = pick(p);
+	Windows w = {0};
+
+	for (int d = 0; d < x->type.rank && x->type.rank + w.n < 5; d++) {
+		int n = (int)x->type.dims[d];
+		if (below(p, 2))
+			continue;
+		w.dim[w.n] = d;
+		w.apart[w.n] = 1 + below(p, 2);
+		w.size[w.n] = 1 + below(p, (n - 1) / (int)w.apart[w.n] + 1);
+		w.step[w.n++] = 1 + below(p, 3);
+	}
+	Op *op = make(p, O_windows, 1, &x);
+	op_set_ints(op, A_windowed, w.n, w.dim);
+	op_set_ints(op, A_window, w.n, w.size);
+	op_set_ints(op, A_step, w.n, w.step);
+	op_set_ints(op, A_apart, w.n, w.apart);
 	keep(p, finish(p, op));
 }
 
@@ -673,6 +698,7 @@ static Add *const adds[] = {
 	add_reshape,
 	add_transpose,
 	add_slice,
+	add_windows,
 	add_concatenate,
 	add_pad,
 	add_reverse,
