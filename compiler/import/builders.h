@@ -55,6 +55,8 @@ Frame frame_new(int rank); /* of one element, everywhere */
 /* The elements of windows that have several are last dims, in the order of the dims that
    they move along.  NULL after a message. */
 Value *frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame);
+/* Over the dims behind the first `rank`. */
+Value *reduce_last(Make k, Combiner c, Value *v, int rank);
 /* One number for each of n, 1 where nothing is said; false after a message. */
 bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v);
 

@@ -10,6 +10,9 @@
  * convolutions of x itself, whose results take turns.
  *
  *   step 2, kernel a b c    y[0], y[2], ..  of a c      y[1], y[3], ..  of b
+ *
+ * Where each feature has a kernel of its own nothing is summed but its windows, element by
+ * element.
  */
 #include <string.h>
 
@@ -273,6 +276,68 @@ convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 	return y && rank > conv->x->type.rank ? join_dims(in->make, y, conv->of_y.inner) : y;
 }
 
+/* ---- a feature by itself */
+
+static bool
+is_depthwise(const Convolution *conv)
+{
+	const int64_t *kernel = conv->kernel->type.dims;
+
+	return conv->feature_groups > 1 && kernel[conv->of_kernel.outer] == 1
+		&& kernel[conv->of_kernel.inner] == conv->feature_groups;
+}
+
+/* The kernel for each window of x, whose letters are those of `shown`. */
+static Value *
+spread_kernel(Make k, const Convolution *conv, const Term *shown, DType dtype)
+{
+	const int64_t *sizes = conv->kernel->type.dims;
+	int rank = conv->kernel->type.rank, n = 0, ones = rank;
+	int64_t order[MAX_RANK], dims[MAX_RANK], to[MAX_RANK];
+
+	order[n] = conv->of_kernel.inner;
+	to[n++] = conv->of_x.inner;
+	for (int d = rank; d < shown->value->type.rank; d++) {
+		order[n] = conv->of_kernel.spatial[shown->letters[d] - LETTER_element];
+		to[n++] = d;
+	}
+	order[--ones] = conv->of_kernel.outer;
+	for (int i = 0; i < conv->spatial; i++)
+		if (sizes[conv->of_kernel.spatial[i]] == 1)
+			order[--ones] = conv->of_kernel.spatial[i];
+	for (int d = 0; d < n; d++)
+		dims[d] = sizes[order[d]];
+	Value *kernel = make_reshape(k, make_transpose(k, conv->kernel, order), n, dims);
+	return make_broadcast(k, kernel ? make_convert(k, kernel, dtype) : NULL,
+		&shown->value->type, to);
+}
+
+/* There are no matrices to multiply: element by element, added up over each window. */
+static Value *
+convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
+{
+	Make k = in->make;
+	Convolution one = *conv;
+	Term shown = {0};
+	bool narrow = dtype_is_float(dtype) && dtypes[dtype].bytes < dtypes[D_f32].bytes;
+	DType wide = narrow ? D_f32 : dtype;
+	int rank = conv->x->type.rank;
+	int64_t order[MAX_RANK];
+
+	one.feature_groups = 1;
+	if (!shown_term(in, op, &one, &shown))
+		return NULL;
+	Value *kernel = spread_kernel(k, conv, &shown, wide);
+	Value *v = make_binary(k, O_mul, make_convert(k, shown.value, wide), kernel);
+	v = reduce_last(k, C_add, v, rank);
+	order[conv->of_y.outer] = conv->of_x.outer;
+	order[conv->of_y.inner] = conv->of_x.inner;
+	for (int i = 0; i < conv->spatial; i++)
+		order[conv->of_y.spatial[i]] = conv->of_x.spatial[i];
+	v = make_transpose(k, v, order);
+	return v ? make_convert(k, v, dtype) : NULL;
+}
+
 /* ---- zeros between elements */
 
 enum { MOST_PHASES = 8 }; /* along a dim */
@@ -350,6 +415,8 @@ convolve_phases(Import *in, const MlirOp *op, const Convolution *conv, const Typ
 	Value *phases[MOST_PHASES] = {NULL};
 	int i = conv->kernel ? phase_dim(conv) : -1, n = 0;
 
+	if (i < 0 && conv->kernel && is_depthwise(conv))
+		return convolve_features(in, op, conv, type->dtype);
 	if (i < 0)
 		return convolve(in, op, conv, type->dtype);
 	int d = conv->of_y.spatial[i];

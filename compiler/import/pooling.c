@@ -34,26 +34,6 @@ read_frame(Import *in, const MlirOp *op, Frame *frame)
 	return true;
 }
 
-/* The dims behind the first `rank`. */
-static Numbers
-last_dims(const Value *v, int rank)
-{
-	Numbers dims = {0};
-
-	for (int d = rank; d < v->type.rank; d++)
-		dims.v[dims.n++] = d;
-	return dims;
-}
-
-static Value *
-reduce_last(Make k, Combiner c, Value *v, int rank)
-{
-	if (!v)
-		return NULL;
-	Numbers dims = last_dims(v, rank);
-	return dims.n ? make_reduce(k, c, v, dims.n, dims.v) : v;
-}
-
 /* ---- running reductions */
 
 /* The dim along which each window is all up to an element, or from it on; -1: none. */

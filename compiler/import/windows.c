@@ -100,3 +100,14 @@ read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v)
 	memcpy(v, numbers.v, sizeof v[0] * (size_t)n);
 	return true;
 }
+
+Value *
+reduce_last(Make k, Combiner c, Value *v, int rank)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	for (int d = rank; v && d < v->type.rank; d++)
+		dims[n++] = d;
+	return n ? make_reduce(k, c, v, n, dims) : v;
+}
