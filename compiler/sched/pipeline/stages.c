@@ -76,7 +76,7 @@ static bool
 is_for_nothing(const Op *op)
 {
 	return op_is_offset(op) || op_takes_part(op) || op_renames(op)
-		|| op->kind == O_transpose || op->kind == O_reverse
+		|| op->kind == O_transpose || op->kind == O_reverse || op->kind == O_windows
 		|| value_is_literal(op->results[0]);
 }
 
