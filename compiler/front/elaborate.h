@@ -293,7 +293,12 @@ annotation_fit(Elab *e, Site stmt, Annotation *a, Item *item, DiagCode code, con
 
 /* types.c */
 /* f32[B, D@X], or the name of one that is declared; not [B, D]. */
-bool has_full_type(const Param *param);
+static inline bool
+has_full_type(const Param *param)
+{
+	return param->type != NULL && (param->type->name.s != NULL || param->type->has_dtype);
+}
+
 /* The b of f32[b, d], if nothing of that name is declared; else NULL. */
 const Expr *undeclared_size(Elab *e, const TypeSpec *type, int dim);
 bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis);

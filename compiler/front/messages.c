@@ -5,6 +5,28 @@
 
 #include "elaborate.h"
 
+/* Is all that is known in the function written in it, whoever calls it?  A plain one is
+   what its caller is, and what is in a manual or explicit one depends on that. */
+static bool
+says_all(const Elab *e, const Frame *frame)
+{
+	const FnDecl *fn = frame->fn;
+	bool all = fn->mode == FN_manual || fn->mode == FN_explicit;
+	for (const Frame *f = frame->caller; all && f != NULL; f = f->caller)
+		all = f->fn->mode == FN_auto;
+	for (int i = 0; all && i < fn->params.n; i++) {
+		const Param *p = fn->params.v[i];
+		all = has_full_type(p);
+		for (int d = 0; all && d < p->type->dims.n; d++) {
+			const Expr *size = ((const DimSpec *)p->type->dims.v[d])->size;
+			all = size != NULL
+				&& (size->kind != E_name
+					|| table_get(e->globals, size->name) != NULL);
+		}
+	}
+	return all;
+}
+
 void *
 complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 {
@@ -17,7 +39,8 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	if (e->frame != NULL && e->frame->prelude)
 		where = e->frame->site.range;
 	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
-	for (Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller)
+	for (Frame *f = e->frame; f != NULL && f->caller != NULL && !says_all(e, f);
+		f = f->caller)
 		if (!f->prelude && n++ < MOST_CALLS)
 			diag_note_once(e->session, f->call, "in this call of '%s'",
 				f->fn->name.s);

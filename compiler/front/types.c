@@ -175,12 +175,6 @@ place(Elab *e, Annotation *a)
 
 /* ---- types */
 
-bool
-has_full_type(const Param *param)
-{
-	return param->type != NULL && (param->type->name.s != NULL || param->type->has_dtype);
-}
-
 const Expr *
 undeclared_size(Elab *e, const TypeSpec *type, int dim)
 {
