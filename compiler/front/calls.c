@@ -604,11 +604,24 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 	return item_error;
 }
 
+/* axis_size(X) says that X is an axis, where the mesh is lost. */
+static void
+declare_lost_axes(Elab *e, const Expr *call)
+{
+	for (int i = 0; i < call->args.n; i++) {
+		const Expr *axis = ((const Arg *)call->args.v[i])->value;
+		if (axis->kind == E_name && symbol_find(e, axis->name) == NULL)
+			declare_lost_axis(e, (Name){axis->name, axis->range});
+	}
+}
+
 Item
 eval_call(Elab *e, const Expr *x)
 {
 	const Expr *callee = x->left;
 	bool named = callee->kind == E_name;
+	if (named && (e->lost & LOST_axes) && strcmp(callee->name, "axis_size") == 0)
+		declare_lost_axes(e, x);
 	if (e->frame == NULL && named) {
 		if (strcmp(callee->name, "axis_size") == 0)
 			return call_builtin(e, builtin_find(callee->name), x);

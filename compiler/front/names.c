@@ -237,7 +237,7 @@ report_unknown_name(Elab *e, Range where, const char *name)
 		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
 		return;
 	}
-	if ((e->lost & LOST_names) || ((e->lost & LOST_axes) && e->frame == NULL))
+	if (e->lost & LOST_names)
 		return;
 	if (table_get(e->functions, name) != NULL || builtin_find(name) != NULL) {
 		complain(e, DIAG_unknown_name, where,
