@@ -46,11 +46,11 @@ typedef struct Loop {
 	Cycle cycles[MOST_CYCLES];
 } Loop;
 
-/* On the ways to a step, so long before it begins an op is over at the latest. */
-typedef struct Back {
-	const Op *to;
-	int64_t tail;
-} Back;
+/* Of an op that a search has come to: how far it is from where that began. */
+typedef struct Found {
+	int search;
+	int64_t away;
+} Found;
 
 typedef struct Chains {
 	const StepTimes *times;
@@ -59,7 +59,8 @@ typedef struct Chains {
 	int64_t *there;	 /* by value id: when */
 	int64_t *heads;	 /* by op id; NEVER: not come to */
 	int64_t without; /* when what needs no operand can start */
-	Back *back;	 /* by op id */
+	Found *found;	 /* by op id */
+	int searches;
 } Chains;
 
 static int64_t block_chain(Chains *chains, const Block *b);
@@ -210,33 +211,39 @@ branch_chain(Chains *chains, const Op *op)
 	return latest;
 }
 
-/* Ops of a block on the ways to a step, as they stand in it. */
+/* Ops that a search has come to and not gone on from; what it goes on with is the last. */
 typedef struct Ways {
-	const Op *to;
+	Found *found;
+	int search;
 	const Op *ops[MOST_WAYS];
 	int n;
 } Ways;
 
+/* What is later in the block is gone on with first if `back`, else last. */
 static void
-go_back(Chains *chains, Ways *ways, const Op *op, int64_t tail)
+come_to(Ways *ways, const Op *op, int64_t away, bool back)
+{
+	Found *found = &ways->found[op->id];
+
+	if (found->search == ways->search) {
+		keep_later(&found->away, away);
+	} else if (ways->n < MOST_WAYS) {
+		int at = ways->n++;
+		*found = (Found){ways->search, away};
+		for (; at && (ways->ops[at - 1]->id > op->id) == back; at--)
+			ways->ops[at] = ways->ops[at - 1];
+		ways->ops[at] = op;
+	}
+}
+
+static void
+go_back(const Chains *chains, Ways *ways, const Op *op, int64_t away)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		const Op *def = op->operands[i]->def;
-		if (!def || def->block != op->block
-			|| chains->there[op->operands[i]->id] == NEVER)
-			continue;
-		Back *back = &chains->back[def->id];
-		if (back->to == ways->to) {
-			keep_later(&back->tail, tail);
-			continue;
-		}
-		if (ways->n == MOST_WAYS)
-			continue;
-		int at = ways->n++;
-		*back = (Back){ways->to, tail};
-		for (; at && ways->ops[at - 1]->id > def->id; at--)
-			ways->ops[at] = ways->ops[at - 1];
-		ways->ops[at] = def;
+		if (def && def->block == op->block
+			&& chains->there[op->operands[i]->id] != NEVER)
+			come_to(ways, def, away, true);
 	}
 }
 
@@ -254,14 +261,14 @@ all_computed(Chains *chains, const Op *to)
 {
 	Work works[MOST_WORKS], heap[MOST_WORKS];
 	Turns turns = {works, heap, 0};
-	Ways ways = {.to = to};
+	Ways ways = {chains->found, ++chains->searches, {NULL}, 0};
 	int n = 0;
 
 	go_back(chains, &ways, to, 0);
 	while (ways.n && n < MOST_WORKS) {
 		const Op *op = ways.ops[--ways.n];
 		int64_t time = chains->times->picoseconds[op->id];
-		int64_t tail = chains->back[op->id].tail;
+		int64_t tail = chains->found[op->id].away;
 		if (op->nbodies && !op_is_fusion(op))
 			continue;
 		if (time && !op_communicates(op))
@@ -330,37 +337,96 @@ block_chain(Chains *chains, const Block *b)
 
 /* ---- what comes after --------------------------------------------------------------- */
 
+/* An op that reads a value. */
+typedef struct User {
+	const Op *op;
+	struct User *next;
+} User;
+
+typedef struct Behind {
+	const StepTimes *times;
+	const int64_t *tails; /* by op id, of later ones */
+	int64_t *values;      /* by value id: the longest chain of its users */
+	User **users;
+	Found *found;
+	int searches;
+} Behind;
+
+static void
+go_on(const Behind *behind, Ways *ways, const Op *op, int64_t away)
+{
+	for (int i = 0; i < op->nresults; i++)
+		for (const User *user = behind->users[op->results[i]->id]; user;
+			user = user->next)
+			come_to(ways, user->op, away, false);
+}
+
+/* What is computed of what it makes, one after the other, and the rest of the run. */
+static int64_t
+all_to_compute(Behind *behind, const Op *from)
+{
+	Work works[MOST_WORKS], heap[MOST_WORKS];
+	Turns turns = {works, heap, 0};
+	Ways ways = {behind->found, ++behind->searches, {NULL}, 0};
+	int n = 0;
+
+	go_on(behind, &ways, from, 0);
+	while (ways.n && n < MOST_WORKS) {
+		const Op *op = ways.ops[--ways.n];
+		int64_t time = behind->times->picoseconds[op->id];
+		int64_t head = behind->found[op->id].away;
+		if (op->nbodies && !op_is_fusion(op))
+			continue;
+		if (time && !op_communicates(op))
+			works[n++] = (Work){head, time, behind->tails[op->id]};
+		go_on(behind, &ways, op, add_picoseconds(head, time));
+	}
+	qsort(works, (size_t)n, sizeof *works, by_head);
+	return work_in_turns(&turns, n);
+}
+
 /* Behind a loop, or an `if`, comes what is behind all that it makes. */
 static int64_t
-behind(const Op *op, const int64_t *tails)
+tail_of(Behind *behind, const Op *op)
 {
 	bool step = !op_is_loop(op) && !op_is_branch(op);
-	int64_t time = op->nresults ? tails[op->results[0]->id] : 0;
+	int64_t time = op->nresults ? behind->values[op->results[0]->id] : 0;
 
 	for (int i = 1; i < op->nresults; i++) {
-		int64_t tail = tails[op->results[i]->id];
+		int64_t tail = behind->values[op->results[i]->id];
 		if (step)
 			keep_later(&time, tail);
 		else
 			keep_earlier(&time, tail);
 	}
+	if (step && behind->times->picoseconds[op->id])
+		keep_later(&time, all_to_compute(behind, op));
 	return time;
 }
 
 void
 shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a)
 {
-	int64_t *values = NEW_ARRAY(a, int64_t, m->nvalues + 1);
+	Behind behind = {.times = times,
+		.tails = tails,
+		.values = NEW_ARRAY(a, int64_t, m->nvalues + 1),
+		.users = NEW_ARRAY(a, User *, m->nvalues + 1),
+		.found = NEW_ARRAY(a, Found, m->nops + 1)};
 
 	for (const Op *op = m->entry->last->prev; op; op = op->prev) {
-		int64_t tail = tails[op->id] = behind(op, values);
+		int64_t tail = tails[op->id] = tail_of(&behind, op);
 		for (int i = 0; i < op->nbodies; i++)
 			for (const Op *in = op->bodies[i]->first; in;
 				in = op_following(in, op->bodies[i]))
 				tails[in->id] = tail;
-		for (int i = 0; i < op->noperands; i++)
-			keep_later(&values[op->operands[i]->id],
+		for (int i = 0; i < op->noperands; i++) {
+			User *user = NEW(a, User);
+			int v = op->operands[i]->id;
+			*user = (User){op, behind.users[v]};
+			behind.users[v] = user;
+			keep_later(&behind.values[v],
 				add_picoseconds(tail, times->picoseconds[op->id]));
+		}
 	}
 }
 
@@ -375,7 +441,7 @@ longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
 		.loops = NEW_ARRAY(a, Loop *, m->nops + 1),
 		.there = NEW_ARRAY(a, int64_t, m->nvalues + 1),
 		.heads = heads,
-		.back = NEW_ARRAY(a, Back, m->nops + 1),
+		.found = NEW_ARRAY(a, Found, m->nops + 1),
 	};
 	for (int i = 0; i <= m->nops; i++)
 		heads[i] = NEVER;
