@@ -8,11 +8,23 @@
 #include <string.h>
 
 #include "driver.h"
+#include "hlo/hlo.h"
+
+/* Of thousands of variants what each pass leaves is not looked at, but what all of them do:
+   a defect of one is seen in the whole program or in that of one device. */
+static bool
+well_run(Module *m, Level level)
+{
+	if (!pipeline_run(m, level, &(PipelineOptions){.verified = true}))
+		return false;
+	if (!module_verify(m, m->session->err))
+		die("a variant of the program is not well-formed");
+	return true;
+}
 
 Module *
 variant(Session *s, int file, const Options *o)
 {
-	const PipelineOptions pipeline = {0};
 	Module *m = program_compile(s, file, o);
 
 	if (m && o->trips_again && !module_checkpoint_trips(m, &o->again, o->trips_again))
@@ -20,11 +32,11 @@ variant(Session *s, int file, const Options *o)
 	if (!m || !pipeline_accept(m))
 		return NULL;
 	program_ask(m, o);
-	if (!pipeline_run(m, L_resharded, &pipeline))
+	if (!well_run(m, L_resharded))
 		return NULL;
 	if (o->strict)
 		tell_transfers(m, &(RemarkOptions){.strict = true});
-	bool good = !diag_errors(s) && pipeline_run(m, L_scheduled, &pipeline);
+	bool good = !diag_errors(s) && well_run(m, L_scheduled);
 	return good && !diag_errors(s) ? m : NULL;
 }
 

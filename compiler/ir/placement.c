@@ -40,7 +40,7 @@ section_start(const Placement *p, int section)
 static AxisList
 section(const Placement *p, int which, int n)
 {
-	AxisList l = {0};
+	AxisList l; /* what is behind its n pieces is not read */
 
 	l.n = n;
 	memcpy(l.a, p->pieces + section_start(p, which), (size_t)n * sizeof l.a[0]);
