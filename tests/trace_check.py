@@ -3,7 +3,8 @@
 
 The Trace Event Format, as far as we use it: an object with traceEvents; every event a
 phase (M, X, C, s, f), a pid and a tid; spans that are on one track inside each other or
-beside each other; a start for the finish of each flow, and one for the start; counters
+beside each other; a start for the finish of each flow, and one for the start,
+both in spans of their tracks; counters
 whose times do not go back.  With the JSON of --emit=cost: each of its ops that takes
 time is there, where it starts and as long, and the sums are the same.  With a number:
 process 1, emulated time, ends then.
@@ -61,7 +62,7 @@ def nesting(track, spans):
         open_until.append(end)
 
 
-def flows(events):
+def flows(events, tracks):
     ends = collections.defaultdict(lambda: {"s": [], "f": []})
     for event in events:
         if event["ph"] in "sf":
@@ -71,6 +72,10 @@ def flows(events):
             yield "flow %s has %d starts, %d finishes" % (key, len(flow["s"]), len(flow["f"]))
         elif flow["s"][0]["ts"] > flow["f"][0]["ts"]:
             yield "flow %s ends before it starts" % (key,)
+        for event in flow["s"] + flow["f"]:
+            spans = tracks[event["pid"], event["tid"]]
+            if not any(span["ts"] <= event["ts"] < span["ts"] + span["dur"] for span in spans):
+                yield "flow %s has an end at %s us on track %s, where nothing is" % (key, event["ts"], event["tid"])
 
 
 def counters(events):
@@ -101,7 +106,7 @@ def check(trace):
     wrong += ["track %s has no name" % (track,) for track in tracks if track not in named]
     for track, spans in tracks.items():
         wrong += nesting(track, spans)
-    return wrong + list(flows(events)) + list(counters(events))
+    return wrong + list(flows(events, tracks)) + list(counters(events))
 
 
 def computed(spans, start, end):
@@ -136,7 +141,7 @@ def check_cost(trace, cost):
     """What the trace of a prediction says otherwise than --emit=cost.json."""
     steps = {e["args"]["step"]: e for e in trace["traceEvents"]
              if e["ph"] == "X" and "step" in e.get("args", {})}
-    begun = any(e["ph"] == "s" for e in trace["traceEvents"])
+    begun = cost["seconds"] != cost["serial_seconds"]
     peak = max((e["args"]["bytes"] for e in trace["traceEvents"]
                 if e["ph"] == "C" and e["name"] == "live memory"), default=0)
     for i, op in enumerate(cost["ops"]):
@@ -162,8 +167,8 @@ def check_cost(trace, cost):
     yield from check_hidden(trace)
     if trace["otherData"]["seconds"] != cost["seconds"]:
         yield "%s seconds, not %s" % (trace["otherData"]["seconds"], cost["seconds"])
-    if peak > cost["memory_peak"]:
-        yield "%d bytes live, more than the peak of %d" % (peak, cost["memory_peak"])
+    if peak != cost["memory_peak"]:
+        yield "%d bytes at most, not the peak of %d" % (peak, cost["memory_peak"])
 
 
 def check_end(trace, picoseconds):

@@ -9,7 +9,7 @@
  * A process for the devices, which are all alike; a track for what a device does, and
  * one for the links of each axis, with as many lanes as transfers are under way on it at
  * once.  In a transfer is an event "hidden" for each part that is behind other work, and an
- * arrow leads from one that was begun early to where it is waited for.  Of a loop
+ * arrow leads from one that was begun early to what waits for it.  Of a loop
  * there is the first trip, in an event as long as all of them.  What moves along several
  * axes is an event on each of their tracks, of one number, `step`: that of the step among
  * the ops of --emit=cost.json.
@@ -32,6 +32,7 @@ typedef struct Trace {
 	Text *text;
 	bool any; /* event yet */
 	Lanes lanes[MOST_TRACKS];
+	int (*thread)[MOST_TRACKS]; /* of each step's spans, plus 1; 0: none on that track */
 } Trace;
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -119,20 +120,6 @@ take_lane(Trace *tr, int track, int64_t start, int64_t time)
 
 /* ---- what is on them ------------------------------------------------------------- */
 
-/* From a transfer to the step that waits for it. */
-static void
-print_flow(Trace *tr, int thread, const TimelineStep *s, int number)
-{
-	for (int end = 0; end < 2; end++) {
-		Text *t = begin_event(tr, end ? "f" : "s", end ? DEVICE_TRACK : thread);
-		text_add(t, ", \"ts\": ");
-		text_exact_us(t, end ? s->awaited : s->start);
-		text_printf(t,
-			", \"id\": \"%d.%d\", \"cat\": \"overlap\", \"name\": \"waits\"%s}",
-			number, thread, end ? ", \"bp\": \"e\"" : "");
-	}
-}
-
 /* In the event of the transfer; viewers that know the name show it in grey. */
 static void
 print_hidden(Trace *tr, int thread, const Parts *parts)
@@ -169,8 +156,7 @@ print_step(Trace *tr, const StepRow *row, const Parts *parts, int number)
 		text_add(t, "}}");
 		if (s->moves)
 			print_hidden(tr, thread, parts);
-		if (s->awaited)
-			print_flow(tr, thread, s, number);
+		tr->thread[number][track] = thread + 1;
 	}
 }
 
@@ -195,6 +181,73 @@ print_loop(Trace *tr, const TimelineSpan *span)
 		text_add(t, "null}}");
 }
 
+/* ---- arrows ---------------------------------------------------------------------- */
+
+static bool
+is_within(const TimelineSpan *span, int64_t time)
+{
+	return span && span->start <= time && time < add_picoseconds(span->start, span->time);
+}
+
+/* The event that waits for a transfer: the next of the device, whatever that is; where the
+   trip ends with the wait, the loop.  False: the run ends with it. */
+static bool
+find_waiting(const Trace *tr, const TimelineStep *s, int *thread, int64_t *time)
+{
+	const Timeline *timeline = tr->timeline;
+	const TimelineSpan *loop = NULL;
+	const TimelineStep *next = s + 1, *end = timeline->steps + timeline->n;
+
+	for (int i = 0; i < timeline->nspans; i++)
+		if (is_within(&timeline->spans[i], s->awaited))
+			loop = &timeline->spans[i];
+	while (next < end && (!next->each || next->start < s->awaited))
+		next++;
+	*thread = DEVICE_TRACK;
+	*time = s->awaited;
+	if (next == end || (loop && !is_within(loop, next->start)))
+		return loop;
+	const int *threads = tr->thread[next - timeline->steps];
+	int track = 0;
+	while (!threads[track])
+		track++;
+	*thread = threads[track] - 1;
+	*time = next->start;
+	return true;
+}
+
+static void
+print_end(Trace *tr, const char *phase, int thread, int64_t time, const char *id)
+{
+	Text *t = begin_event(tr, phase, thread);
+
+	text_add(t, ", \"ts\": ");
+	text_exact_us(t, time);
+	text_printf(t, ", \"id\": \"%s\", \"cat\": \"overlap\", \"name\": \"waits\"%s}", id,
+		*phase == 'f' ? ", \"bp\": \"e\"" : "");
+}
+
+/* From each event of a transfer that was begun early to what waits for it. */
+static void
+print_flows(Trace *tr)
+{
+	for (int i = 0; i < tr->timeline->n; i++) {
+		const TimelineStep *s = &tr->timeline->steps[i];
+		int to;
+		int64_t time;
+		if (!s->awaited || !find_waiting(tr, s, &to, &time))
+			continue;
+		for (int track = 0; track < MOST_TRACKS; track++) {
+			int from = tr->thread[i][track] - 1;
+			if (from < 0)
+				continue;
+			const char *id = arena_printf(tr->arena, "%d.%d", i, from);
+			print_end(tr, "s", from, s->start, id);
+			print_end(tr, "f", to, time, id);
+		}
+	}
+}
+
 /* As they start, a loop before what is in it. */
 static void
 print_events(Trace *tr)
@@ -204,6 +257,7 @@ print_events(Trace *tr)
 	const Parts *parts = timeline_parts(timeline, tr->arena);
 	int next = 0;
 
+	tr->thread = arena_alloc(tr->arena, (size_t)(timeline->n + 1) * sizeof *tr->thread);
 	for (int i = 0; i <= timeline->n; i++) {
 		while (next < timeline->nspans
 			&& (i == timeline->n
@@ -226,7 +280,8 @@ print_live(Trace *tr, int64_t time, int64_t bytes)
 	text_printf(t, ", \"args\": {\"bytes\": %lld}}", (long long)bytes);
 }
 
-/* What is live at each step, where that changes. */
+/* What is needed at each step, and at those before it that take no time, where that changes:
+   the buffers that are live and scratch, at the peak also what lies unused between them. */
 static void
 print_memory(Trace *tr)
 {
@@ -235,7 +290,7 @@ print_memory(Trace *tr)
 	int n = plan->lives->n;
 	/* more than at the step before; before the first, and behind the last */
 	int64_t *more = NEW_ARRAY(tr->arena, int64_t, n + 3);
-	int64_t live = 0, told = -1;
+	int64_t live = 0, needed = 0, told = -1;
 
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
@@ -244,13 +299,18 @@ print_memory(Trace *tr)
 	}
 	for (int i = -1, next = 0; i <= n; i++) {
 		live += more[i + 1];
+		int64_t now = live == plan->live ? plan->total : live;
+		needed = now > needed ? now : needed;
 		bool starts = i >= 0 && i < n && next < timeline->n
 			&& timeline->steps[next].op == plan->lives->step[i];
 		int64_t time = i < 0 ? 0
 			: starts     ? timeline->steps[next++].start
 				     : timeline->time;
-		if ((starts || i < 0 || i == n) && live != told)
-			print_live(tr, time, told = live);
+		if (!starts && i >= 0 && i < n)
+			continue;
+		if (needed != told)
+			print_live(tr, time, (told = needed) + plan->scratch);
+		needed = 0;
 	}
 }
 
@@ -270,6 +330,7 @@ emit_trace(const Timeline *timeline, const Plan *plan, const char *format, Text 
 	text_add(t, "},\n\"traceEvents\": [");
 	print_names(&tr);
 	print_events(&tr);
+	print_flows(&tr);
 	print_memory(&tr);
 	text_add(t, "\n]\n}\n");
 	arena_free(tr.arena);

@@ -55,7 +55,13 @@ BROKEN = [      # what is changed, what is told
     (lambda t: spans(t)[0]["args"].update(wire_bytes=1), "op 0: wire_bytes is 1"),
     (lambda t: spans(t)[0].update(dur=1), "op 0 takes 1 us"),
     (lambda t: spans(t)[-1].update(ts=spans(t)[-1]["ts"] + 1), "starts at"),
-    (lambda t: counters(t)[0]["args"].update(bytes=10 ** 9), "more than the peak"),
+    (lambda t: counters(t)[0]["args"].update(bytes=10 ** 9), "bytes at most, not the peak"),
+    (lambda t: counters(t).sort(key=lambda e: e["args"]["bytes"]) or [
+        t["traceEvents"].remove(e) for e in counters(t) if e["args"]["bytes"] == max(c["args"]["bytes"] for c in counters(t))],
+     "bytes at most, not the peak"),
+    (lambda t: t["traceEvents"].extend(
+        {"ph": phase, "pid": 0, "tid": 0, "ts": 10 ** 9, "id": "1", "cat": "c", "name": "n", "bp": "e"} for phase in "sf"),
+     "where nothing is"),
     (lambda t: t["otherData"].update(seconds=1), "1 seconds, not"),
 ]
 
