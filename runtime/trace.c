@@ -9,8 +9,8 @@
  * A process for each clock, a thread for each device, a span for each step.  The
  * emulated time of a collective begins when the last of its members is there, time
  * here when the device itself is.  One that is begun is, in emulated time, beside what
- * its device does meanwhile; here, a part of it is where it was moved: with the helper,
- * or within the waiting of a device.
+ * its device does meanwhile, and an arrow leads to what waits for it; here, a part of it
+ * is where it was moved: with the helper, or within the waiting of a device.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -138,6 +138,41 @@ put_emulated(FILE *f, const Machine *m, const shdrt_device *dev)
 	}
 }
 
+/* An end of an arrow. */
+static void
+put_end(FILE *f, const char *phase, int64_t thread, uint64_t at, int64_t device, size_t number)
+{
+	char us[US_TEXT];
+	rt_us_text(us, at);
+	fprintf(f,
+		",\n{\"ph\": \"%s\", \"pid\": %d, \"tid\": %" PRId64
+		", \"ts\": %s, \"id\": \"%" PRId64
+		".%zu\", \"cat\": \"overlap\", \"name\": \"waits\"%s}",
+		phase, EMULATED, thread, us, device, number,
+		*phase == 'f' ? ", \"bp\": \"e\"" : "");
+}
+
+/* From each collective that was begun to what waits for it, which is recorded next; where
+   nothing has to wait, to what the device does then. */
+static void
+put_flows(FILE *f, const Machine *m, const shdrt_device *dev)
+{
+	const Record *r = dev->record;
+	size_t n = r->n < r->room ? r->n : r->room;
+	for (size_t i = 0; i < n; i++) {
+		const StepSpan *s = &r->spans[i];
+		size_t next = i + 1;
+		while (next < n
+			&& (r->spans[next].slot || r->spans[next].end == r->spans[next].start))
+			next++;
+		if (!s->slot || s->end == s->start || next == n)
+			continue;
+		put_end(f, "s", thread_of(m, EMULATED, dev->id, s->slot), s->start, dev->id, i);
+		put_end(f, "f", thread_of(m, EMULATED, dev->id, 0), r->spans[next].start,
+			dev->id, i);
+	}
+}
+
 /* ---- time here ---------------------------------------------------------------------- */
 
 typedef struct HereSpan {
@@ -220,8 +255,10 @@ put_trace(FILE *f, const char *path, const void *data)
 		"{\"ph\": \"M\", \"pid\": %d, \"tid\": 0, \"name\": \"process_sort_index\", "
 		"\"args\": {\"sort_index\": %d}}",
 		EMULATED, EMULATED);
-	for (int64_t id = 0; id < e.devices; id++)
+	for (int64_t id = 0; id < e.devices; id++) {
 		put_emulated(f, m, &m->devices[id]);
+		put_flows(f, m, &m->devices[id]);
+	}
 	put_here(f, m, &e);
 	return fprintf(f, "\n]}\n") > 0 && !ferror(f);
 }
