@@ -42,7 +42,7 @@ move_back(Op *move)
 	Op *first = first_of_move(move);
 	Op *made = first ? first->operands[0]->def : NULL;
 
-	if (!made || made->next == first)
+	if (!made || made->next == move)
 		return;
 	for (Op *op = move, *before = made->next;; before = op, op = op->operands[0]->def) {
 		op_remove(op);
