@@ -25,6 +25,8 @@ Builder import_op_convolution;
 Builder import_op_window, import_op_scatter_windows;
 /* index.c */
 Builder import_op_gather, import_op_scatter;
+/* random.c */
+Builder import_op_random;
 /* control.c */
 Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */

@@ -15,7 +15,6 @@
 typedef struct Split {
 	Import *in;
 	const MlirOp *op;
-	int first; /* which result the first is */
 	int n;
 	Type *types;
 	ExternTerm *terms;
@@ -103,23 +102,6 @@ split_reduce(Split *q)
 				q->terms[t].letters[d] = (int8_t)d;
 			else if (!numbers_have(&dims, d))
 				q->terms[t].letters[d] = (int8_t)left++;
-}
-
-/* Random bits, each of which is of the state and its place; the next state is whole. */
-static void
-split_random(Split *q)
-{
-	int t = q->n - 1;
-
-	for (int d = 0; q->first == 1 && d < q->types[t].rank; d++)
-		q->terms[t].letters[d] = (int8_t)d;
-}
-
-/* Its results are split apart. */
-static bool
-is_apart(const MlirOp *op)
-{
-	return !strcmp(op->name, "stablehlo.rng_bit_generator");
 }
 
 /* ---- gathers and scatters */
@@ -247,7 +229,6 @@ static const struct Splitter {
 	{"stablehlo.reduce", split_reduce},
 	{"stablehlo.gather", split_gather},
 	{"stablehlo.scatter", split_scatter},
-	{"stablehlo.rng_bit_generator", split_random},
 };
 
 /* "ab,b_->a_" */
@@ -269,10 +250,10 @@ rule_text(Split *q)
 }
 
 static const char *
-find_rule(Import *in, const MlirOp *op, int first, int nresults, Type *types)
+find_rule(Import *in, const MlirOp *op, Type *types)
 {
-	int n = in->noperands + nresults;
-	Split q = {in, op, first, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
+	int n = in->noperands + op->types.n;
+	Split q = {in, op, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
 
 	for (int t = 0; t < n; t++)
 		for (int d = 0; d < MAX_RANK; d++)
@@ -292,49 +273,36 @@ opaque_name(Import *in, const MlirOp *op)
 	return *target ? arena_printf(in->arena, "%s of %.80s", op->name, target) : op->name;
 }
 
-/* Results from `first` on, as one extern; types: of the operands, then of these. */
-static bool
-make_opaque(Import *in, const MlirOp *op, int first, int nresults, Type *types)
-{
-	External *x = NEW(in->session->arena, External);
-	const Type *made_types = types + in->noperands;
-	int at;
-
-	*x = (External){.name = op->name,
-		.symbol = opaque_name(in, op),
-		.library = "",
-		.rule = find_rule(in, op, first, nresults, types),
-		.declared = in->make.range};
-	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
-		return read_wrong(in, op->range, "%s has too many dims", op->name);
-	Op *made = make_begin(in->make, O_extern, in->noperands, in->operands);
-	if (!made)
-		return false;
-	made->external = x;
-	made->results[0]->type = made_types[0];
-	for (int i = 1; i < nresults; i++)
-		op_add_result(made, in->make.label, &made_types[i]);
-	if (!make_end(in->make, made))
-		return false;
-	memcpy(in->results + first, made->results, (size_t)nresults * sizeof in->results[0]);
-	return true;
-}
-
 bool
 read_opaque(Import *in, const MlirOp *op, const char *what)
 {
-	int n = op->types.n, step = is_apart(op) ? 1 : n;
-	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + n);
+	int n = op->types.n, at;
+	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + n), *made_types;
+	External *x = NEW(in->session->arena, External);
 
 	for (int i = 0; i < in->noperands; i++)
 		types[i] = in->operands[i]->type;
+	made_types = types + in->noperands;
 	note_missing(in, what ? what : opaque_name(in, op), true);
-	for (int first = 0; first < n; first += step) {
-		for (int i = 0; i < step; i++)
-			if (!type_result(in, op, first + i, &types[in->noperands + i]))
-				return false;
-		if (!make_opaque(in, op, first, step, types))
+	for (int i = 0; i < n; i++)
+		if (!type_result(in, op, i, &made_types[i]))
 			return false;
-	}
+	*x = (External){.name = op->name,
+		.symbol = opaque_name(in, op),
+		.library = "",
+		.rule = find_rule(in, op, types),
+		.declared = in->make.range};
+	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
+		return read_wrong(in, op->range, "%s has too many dims", op->name);
+	Op *made = n ? make_begin(in->make, O_extern, in->noperands, in->operands) : NULL;
+	if (!made)
+		return n == 0;
+	made->external = x;
+	made->results[0]->type = made_types[0];
+	for (int i = 1; i < n; i++)
+		op_add_result(made, in->make.label, &made_types[i]);
+	if (!make_end(in->make, made))
+		return false;
+	memcpy(in->results, made->results, (size_t)n * sizeof in->results[0]);
 	return true;
 }

@@ -207,6 +207,16 @@ def volumes(x, w):
     return convolve(x, w, 2, "SAME", ("NDHWC", "DHWIO", "NDHWC"))
 
 
+def target_bits(state):
+    """Made by the target: Philox, or Threefry where that is asked for."""
+    made = []
+    for algorithm in (lax.RandomAlgorithm.RNG_DEFAULT, lax.RandomAlgorithm.RNG_THREE_FRY):
+        for dtype, shape in ((jnp.uint8, (3, 3)), (jnp.uint16, (10,)), (jnp.uint32, (5, 7)), (jnp.uint32, (4, 2, 3)),
+                             (jnp.uint32, ())):
+            made.append(lax.rng_bit_generator(state, shape, dtype=dtype, algorithm=algorithm))
+    return made
+
+
 def alone(x):
     return jnp.tanh(x).sum()
 
@@ -239,6 +249,7 @@ MORE = {
     "pools": (pools, AT((4, 10, 12, 4), "data", None, None, "model"), AT((4, 10, 12, 4), None, None, None, "model")),
     "running": (running, AT((8, 24), "data", "model")),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
+    "target_bits": (target_bits, AT((4,), dtype=jnp.uint32)),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
@@ -322,7 +333,7 @@ def main():
     shdc, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
     passed = failed = 0
     for name, (function, *args) in {**programs.PROGRAMS, **MORE}.items():
-        if name in ("unread", "masked", "pairs") or (only and name not in only):
+        if name == "unread" or (only and name not in only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             with jax.enable_x64(name.endswith("64")):
