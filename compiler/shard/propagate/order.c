@@ -244,11 +244,9 @@ fixed_point(Propagation *g, int level, Strategy strategy)
 
 	do {
 		changed = synchronise_outputs(g, level, strategy);
-		for (int i = g->nops - 1; i >= 0; i--) {
-			int phase = g->ops[i].phases[level];
-			if (phase && g->ops[i].settled[strategy] != phase)
+		for (int i = g->nops - 1; i >= 0; i--)
+			if (g->ops[i].phases[level])
 				push(g, i);
-		}
 		while (g->nstack) {
 			OpState *o = &g->ops[g->stack[--g->nstack]];
 			o->waiting = false;
