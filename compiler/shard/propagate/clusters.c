@@ -339,6 +339,13 @@ asked_for(const Op *op)
 	return op->kind == O_constraint ? &op->results[0]->placement : NULL;
 }
 
+/* Does it go into a body, or come out of one?  Others decide, too, where that is. */
+static bool
+flows_on(const Value *v)
+{
+	return v->def ? v->def->nbodies > 0 : v->block->parent != NULL;
+}
+
 /*
  * A constraint that leaves nothing open is where its producer should compute:
  * if nothing else holds the producer, and no other constraint asks for something
@@ -354,7 +361,7 @@ copy_constraints(Propagation *g)
 		if (!wanted || !op->results[0]->annotated || wanted->open)
 			continue;
 		Cluster *c = cluster_of(g, op->operands[0]);
-		bool disputed = c->annotated || c->copied_from;
+		bool disputed = c->annotated || c->copied_from || flows_on(op->operands[0]);
 		for (int k = 0; k < c->ntouches && !disputed; k++) {
 			const Op *other = g->ops[g->touches[c->first_touch + k]].op;
 			const Placement *others = asked_for(other);
