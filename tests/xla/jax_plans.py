@@ -35,7 +35,6 @@ OTHER_PLACES = {
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
     **{("nothing", "result_%d" % i): "of sizes on the way that no axis divides" for i in (0, 1)},
     ("bounds", "result_1"): "padding between elements is reshapes here",
-    ("convolutions", "result_14"): "groups of batches are features, and split with them, here",
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (0, 1, 3, 4, 6, 9, 10, 11)},
     **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
