@@ -62,6 +62,8 @@ const char *step_what(Arena *a, const Op *op); /* what asked for it, in the prog
 const char *step_opcode(Arena *a, const Op *op);
 /* An op on one device that sees these types; NULL: its own. */
 StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
+/* Memory at the pace that copies reach. */
+double hbm_seconds(const Target *target, double bytes);
 /* Its time if its operand had so many bytes. */
 StepCost transfer_of_bytes(const Op *op, double bytes);
 /* Rounded up; more than 64 bits count are as many as they do. */

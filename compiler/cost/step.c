@@ -21,8 +21,7 @@ const char *const resource_names[RESOURCE_COUNT] = {
 #undef RESOURCE
 };
 
-/* Memory at the pace that copies reach. */
-static double
+double
 hbm_seconds(const Target *target, double bytes)
 {
 	return bytes / (target->hbm_bandwidth * target->hbm_efficiency);

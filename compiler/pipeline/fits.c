@@ -8,8 +8,8 @@
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
  * them is priced by itself, and what else is made of its operands may move more for it.
- * Then, as what is better of these, with what users of a value want and without: an op that
- * counts on a move may be the only one that it is made for in the end.
+ * Each of these with what users of a value want and without: an op that counts on a move may
+ * be the only one that it is made for in the end.
  */
 #include "cost/ledger.h"
 #include "ir/targets.h"
@@ -114,22 +114,20 @@ traffic_of(Module *m, const Foresight *with)
 Foresight
 foresight_that_pays(Module *m, Foresight there_is)
 {
-	Foresight with = {.sums = there_is.sums, .wants = true};
-	int64_t least = traffic_of(m, &with);
-	struct {
-		bool there, *with;
-	} all[] = {{there_is.sums, &with.sums}, {there_is.wants, &with.wants}};
+	Foresight best = {.sums = there_is.sums, .wants = true};
+	int64_t least = traffic_of(m, &best);
 
-	for (int i = 0; i < 2; i++) {
-		if (!all[i].there)
+	for (int k = 1; k < 4; k++) {
+		bool less_sums = k & 1, less_wants = k & 2;
+		Foresight with = {.sums = there_is.sums && !less_sums, .wants = !less_wants};
+		if ((less_sums && !there_is.sums) || (less_wants && !there_is.wants))
 			continue;
-		*all[i].with = false;
 		int64_t bytes = traffic_of(m, &with);
-		*all[i].with = bytes >= least;
 		if (bytes < least)
-			least = bytes;
+			best = with;
+		least = bytes < least ? bytes : least;
 	}
-	return with;
+	return best;
 }
 
 /* With all that is shared. */

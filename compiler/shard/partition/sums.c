@@ -15,6 +15,7 @@
  * propagation put them, and where users outside of sums will move them.
  */
 #include "ir/factors.h"
+#include "ir/targets.h"
 #include "shard/partition/partition.h"
 
 enum {
@@ -40,7 +41,7 @@ typedef struct Tree {
 	Partitioner *p;
 	Combiner combiner;
 	Member *members; /* each before those it is made of */
-	int n;
+	int n, leaves;
 	Guesses guesses; /* while a layout is priced */
 } Tree;
 
@@ -176,12 +177,37 @@ add_move(const Tree *tree, const Value *v, const Placement *from, const Placemen
 	sum->seconds += times * plan->seconds / rounds;
 }
 
-static void
-add_addition(Partitioner *p, const Op *op, const Placement *at, Total *sum)
+/* Does what is added stay on the chip until then, as half of that has room for all leaves? */
+static bool
+stays_on_chip(const Tree *tree, const Member *member, int64_t bytes)
 {
-	Type part = placement_local(&op->results[0]->type, at), operands[] = {part, part};
+	int64_t room = tree->p->module->mesh.target->on_chip_bytes / 2;
 
-	sum->seconds += step_cost(&p->module->mesh, op, operands, &part).seconds;
+	return member->role == ROLE_leaf && bytes <= room / tree->leaves;
+}
+
+/* What an addition takes of a member of the tree that is in one place with the sum.  All
+   additions in a place are one step: it reads what is not made there, and writes the last. */
+static void
+add_read(const Tree *tree, const Member *member, const Placement *at, Total *sum)
+{
+	const Target *target = tree->p->module->mesh.target;
+	Type part = placement_local(&member->value->type, at);
+	int64_t bytes = type_bytes(&part);
+
+	if (member->role != ROLE_inner && !value_is_literal(member->value)
+		&& !stays_on_chip(tree, member, bytes))
+		sum->seconds += hbm_seconds(target, (double)bytes);
+}
+
+/* ... of a sum that is wanted by others, or elsewhere. */
+static void
+add_write(const Tree *tree, const Value *v, const Placement *at, Total *sum)
+{
+	const Target *target = tree->p->module->mesh.target;
+	Type part = placement_local(&v->type, at);
+
+	sum->seconds += target->launch_seconds + hbm_seconds(target, (double)type_bytes(&part));
 }
 
 /* Every leaf made there, all added up there, the sum moved to where it is wanted. */
@@ -199,12 +225,16 @@ price_layout(Tree *tree, const Placement *at)
 		final = final_of(v);
 		if (member->role == ROLE_leaf)
 			add_leaf(tree, v->def, &at[k], &sum);
-		else if (member->role == ROLE_inner)
-			add_addition(tree->p, v->def, &at[k], &sum);
-		else
+		else if (member->role != ROLE_inner)
 			add_move(tree, v, &final, &at[k], 1, &sum);
-		if (k && member->role <= ROLE_inner && ops[user->def->kind].pointwise)
+		bool added = k && ops[user->def->kind].pointwise;
+		if (added && member->role <= ROLE_inner)
 			add_move(tree, v, &at[k], &at[member->parent], 1, &sum);
+		if (added)
+			add_read(tree, member, &at[member->parent], &sum);
+		if (member->role == ROLE_inner
+			&& !(added && placement_equal(&at[k], &at[member->parent])))
+			add_write(tree, v, &at[k], &sum);
 	}
 	forget_guesses(&tree->guesses);
 	return sum;
@@ -255,6 +285,7 @@ add_alone(Tree *tree, int *k, Total *sum)
 	const Member *member = &tree->members[(*k)++];
 	const Op *op = member->value->def;
 	Placement final = final_of(member->value), at[2];
+	const Member *made_of[2];
 
 	if (member->role == ROLE_leaf) {
 		at[0] = add_leaf(tree, op, &final, sum);
@@ -263,15 +294,24 @@ add_alone(Tree *tree, int *k, Total *sum)
 	}
 	if (member->role != ROLE_inner)
 		return final;
-	for (int i = 0; i < op->noperands; i++)
+	for (int i = 0; i < op->noperands; i++) {
+		made_of[i] = &tree->members[*k];
 		at[i] = add_alone(tree, k, sum);
+	}
 	if (combines(op, tree->combiner))
 		final = meet(tree, op, at, sum);
 	for (int i = 0; i < op->noperands && !combines(op, tree->combiner); i++) {
 		Placement operand = final_of(op->operands[i]);
 		add_move(tree, op->operands[i], &at[i], &operand, 1, sum);
 	}
-	add_addition(tree->p, op, &final, sum);
+	for (int i = 0; i < op->noperands; i++) {
+		bool added = ops[op->kind].pointwise;
+		if (added)
+			add_read(tree, made_of[i], &final, sum);
+		if (made_of[i]->role == ROLE_inner
+			&& !(added && placement_equal(&at[i], &final)))
+			add_write(tree, made_of[i]->value, &at[i], sum);
+	}
 	return final;
 }
 
@@ -284,6 +324,7 @@ price_alone(Tree *tree)
 	int k = 0;
 	Placement at = add_alone(tree, &k, &sum);
 
+	add_write(tree, root, &at, &sum);
 	add_move(tree, root, &at, &final, 1, &sum);
 	forget_guesses(&tree->guesses);
 	return sum;
@@ -521,7 +562,7 @@ draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
 		if (!s || seen[v->id] || taken[v->id] || s->leaves + s->wholes < 2
 			|| (sums && (s->wholes || s->tried)))
 			continue;
-		Tree tree = {.p = p, .combiner = s->combiner};
+		Tree tree = {.p = p, .combiner = s->combiner, .leaves = s->leaves};
 		collect(&tree, v, ROLE_inner, 0, of);
 		for (int k = 0; k < tree.n; k++)
 			seen[tree.members[k].value->id] |= tree.members[k].role <= ROLE_inner;
