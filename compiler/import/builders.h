@@ -13,6 +13,8 @@ Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_s
 /* composed.c */
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
 Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;
+/* floats.c */
+Builder import_op_reduce_precision;
 /* shapes.c */
 Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transpose,
 	import_op_reverse, import_op_concatenate, import_op_slice, import_op_pad,
@@ -39,6 +41,11 @@ Builder import_op_partition_id, import_op_collective, import_op_all_to_all, impo
 
 /* composed.c: a number everywhere, of the type of x. */
 Value *number_like(Make k, const Value *x, double v);
+/* composed.c: the integers of so many bytes */
+DType integers_of(int bytes, DTypeClass class);
+
+/* floats.c: integers that compare as the floats x in total order */
+Value *total_order(Make k, Value *x);
 
 /* shapes.c: x with paddings before, behind and between the elements of each dim; NULL if
    that cannot be. */

@@ -66,8 +66,7 @@ import_op_angle(Import *in, const MlirOp *op, int kind)
 	return true;
 }
 
-/* The integers of so many bytes. */
-static DType
+DType
 integers_of(int bytes, DTypeClass class)
 {
 	int d = 0;
@@ -146,8 +145,10 @@ import_op_bitcast(Import *in, const MlirOp *op, int detail)
 	Type type;
 
 	(void)detail;
-	if (in->noperands != 1 || !type_result(in, op, 0, &type))
+	if (in->noperands != 1)
 		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	if (!type_result(in, op, 0, &type))
+		return false;
 	Value *x = in->operands[0];
 	int from = dtypes[x->type.dtype].bytes, to = dtypes[type.dtype].bytes;
 	int rank = x->type.rank;

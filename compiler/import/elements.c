@@ -58,10 +58,13 @@ import_op_compare(Import *in, const MlirOp *op, int detail)
 		direction++;
 	if (direction > DIR_GE || in->noperands != 2)
 		return read_wrong(in, op->range, "this comparison has no direction");
-	if (!strcmp(word_of(in, op, "compare_type"), "TOTALORDER"))
-		return read_opaque(in, op, "stablehlo.compare in total order");
-	in->results[0] =
-		make_compare(in->make, (Direction)direction, in->operands[0], in->operands[1]);
+	Value *a = in->operands[0], *b = in->operands[1];
+	if (dtype_is_float(a->type.dtype) && dtype_is_float(b->type.dtype)
+		&& !strcmp(word_of(in, op, "compare_type"), "TOTALORDER")) {
+		a = total_order(in->make, a);
+		b = total_order(in->make, b);
+	}
+	in->results[0] = make_compare(in->make, (Direction)direction, a, b);
 	return true;
 }
 
@@ -103,8 +106,10 @@ import_op_convert(Import *in, const MlirOp *op, int detail)
 	Type type;
 
 	(void)detail;
-	if (in->noperands != 1 || !type_result(in, op, 0, &type))
+	if (in->noperands != 1)
 		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	if (!type_result(in, op, 0, &type))
+		return false;
 	in->results[0] = make_convert(in->make, in->operands[0], type.dtype);
 	return true;
 }

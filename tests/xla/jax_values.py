@@ -103,6 +103,17 @@ def functions(x, y):
         lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) >> 1, jnp.float32)
 
 
+def roundings(x, y):
+    """To fewer bits, up to what has none; in total order."""
+    far = jnp.where(x > 0.9, jnp.inf, jnp.where(x < -0.9, jnp.nan, x * 2.0 ** jnp.arange(-160, 160, 10)))
+    formats = ((5, 10), (8, 7), (8, 23), (4, 3), (5, 2), (8, 2), (4, 23), (1, 0))
+    halves = [lax.reduce_precision(v.astype(jnp.bfloat16), 5, 3).astype(jnp.float32) for v in (x, far)]
+    zeros = jnp.where(y > 0, 0.0, -0.0)
+    return *[lax.reduce_precision(v, *f) for f in formats for v in (x, far)], *halves, \
+        *[jnp.searchsorted(jnp.sort(x[0]), v) for v in (y, far)], lax.lt_to_p.bind(zeros, zeros.T.reshape(8, 32)), \
+        lax.le_to_p.bind(far, -far)
+
+
 def slices(x, i, j):
     """At several indices, of several rows, outside too."""
     y = x.reshape(4, 2, 8)
@@ -238,6 +249,7 @@ MORE = {
     **{"bits_%s" % dtype: (bits, AT((16,), "model", dtype=getattr(jnp, dtype)))
        for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")},
     "functions": (functions, AT((8, 32), "data", None), AT((8, 32), None, "model")),
+    "roundings": (roundings, AT((8, 32), "data", None), AT((8, 32), None, "model")),
     "slices": (slices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32), AT((4,), "data", dtype=jnp.int32)),
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
