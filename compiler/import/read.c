@@ -223,6 +223,18 @@ makes_nothing(const MlirOp *op)
 	return n > 0 && n == op->types.n && op->regions.n == 0;
 }
 
+/* A padding, or a reduction, of no elements is what it begins with, everywhere. */
+static bool
+is_only_around(const Import *in, const MlirOp *op)
+{
+	bool around =
+		!strcmp(op->name, "stablehlo.pad") || !strcmp(op->name, "stablehlo.reduce");
+
+	return around && op->types.n == 1 && in->noperands == 2
+		&& in->operands[0] == &in->nothing && in->operands[1] != &in->nothing
+		&& !in->operands[1]->type.rank;
+}
+
 /* Of the operands only those that have elements are left: to a concatenation they are the
    same.  False after a message, where it is another op. */
 static bool
@@ -271,9 +283,14 @@ read_op(Import *in, const MlirOp *op)
 		results[i] = &in->nothing;
 	if (makes_nothing(op))
 		return bind_results(in, op);
-	if (!leave_out_empty(in, op))
+	Type type;
+	bool around = is_only_around(in, op), right = around && type_result(in, op, 0, &type);
+	if (right)
+		results[0] = make_splat(in->make, in->operands[1], &type);
+	else if (around || !leave_out_empty(in, op))
 		return false;
-	bool right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
+	else
+		right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
 	if (right && !in->lifted)

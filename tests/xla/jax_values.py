@@ -214,6 +214,15 @@ def running(x):
         lax.cummax((x * 9).astype(jnp.int32), 1), lax.cumsum((x * 9).astype(jnp.int32), 1)
 
 
+def pairs_of(x, y):
+    """A recurrence as a scan of pairs, of an even and an odd number, and its gradient."""
+    def both(a, b):
+        return a[0] * b[0], b[0] * a[1] + b[1]
+    def last(x, y):
+        return sum((lax.associative_scan(both, (x[:n], y[:n]))[1] ** 2).sum() for n in (3, 8, 1))
+    return lax.associative_scan(both, (x, y), reverse=True), jax.grad(last, (0, 1))(x, y)
+
+
 def volumes(x, w):
     return convolve(x, w, 2, "SAME", ("NDHWC", "DHWIO", "NDHWC"))
 
@@ -260,6 +269,7 @@ MORE = {
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "pools": (pools, AT((4, 10, 12, 4), "data", None, None, "model"), AT((4, 10, 12, 4), None, None, None, "model")),
     "running": (running, AT((8, 24), "data", "model")),
+    "pairs_of": (pairs_of, AT((8, 24), None, "model"), AT((8, 24), "data", None)),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
     "target_bits": (target_bits, AT((4,), dtype=jnp.uint32)),
     "alone": (alone, AT((4, 4))),
