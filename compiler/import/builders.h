@@ -13,6 +13,9 @@ Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_s
 /* composed.c */
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
 Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;
+/* functions.c */
+enum { FORMULA_sinh, FORMULA_cosh, FORMULA_asinh, FORMULA_acosh, FORMULA_atanh, FORMULA_erfc };
+Builder import_op_formula;
 /* floats.c */
 Builder import_op_reduce_precision;
 /* shapes.c */

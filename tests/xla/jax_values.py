@@ -9,6 +9,7 @@ compared with what JAX computes on its CPU devices: the largest difference over 
 largest magnitude, f32 1e-5, bf16 1e-2, integers exactly.
 """
 import json
+import math
 import os
 import subprocess
 import sys
@@ -112,6 +113,16 @@ def roundings(x, y):
     return *[lax.reduce_precision(v, *f) for f in formats for v in (x, far)], *halves, \
         *[jnp.searchsorted(jnp.sort(x[0]), v) for v in (y, far)], lax.lt_to_p.bind(zeros, zeros.T.reshape(8, 32)), \
         lax.le_to_p.bind(far, -far)
+
+
+def formulas(x, y):
+    """Near 0, far, infinite; the tails of erfc are small, so each is looked at alone."""
+    far = jnp.where(x > 0.9, jnp.inf, jnp.where(x < -0.9, -jnp.inf, x * 100))
+    tails = [lax.erfc(abs(x) + n) / np.float32(math.erfc(n)) for n in range(9)]
+    small = [f(x * 1e-4) for f in (jnp.sinh, jnp.arcsinh, jnp.arctanh)]
+    return *[f(v) for f in (jnp.sinh, jnp.cosh, jnp.arcsinh, lax.erfc) for v in (x, far)], \
+        jnp.arccosh(x * 2), jnp.arccosh(1 + abs(x)), jnp.arccosh(far * far), jnp.arctanh(y), jnp.arctanh(x * 1.2), \
+        *tails, *small, jnp.arcsinh(x * 1e30), jax.grad(lambda v: jax.nn.gelu(v, approximate=False).sum())(x * 4)
 
 
 def slices(x, i, j):
@@ -259,6 +270,7 @@ MORE = {
        for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")},
     "functions": (functions, AT((8, 32), "data", None), AT((8, 32), None, "model")),
     "roundings": (roundings, AT((8, 32), "data", None), AT((8, 32), None, "model")),
+    "formulas": (formulas, AT((8, 32), "data", None), AT((8, 32), None, "model")),
     "slices": (slices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32), AT((4,), "data", dtype=jnp.int32)),
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
