@@ -2,7 +2,7 @@
 """House style, as far as a script can see it.  TAP.
 
 Line lengths, function lengths, which folder may include which, words that do
-not belong in the sources, one type for each letter.
+not belong in the sources, one type for each letter, ops made in one order.
 """
 import collections
 import os
@@ -159,6 +159,33 @@ def check_names(path, found, names):
             yield "%s: %s *%s, elsewhere %s" % (path, kind, name, " or ".join(sorted(names[kind])))
 
 
+def arguments(text, start):
+    """Of the call whose parenthesis is at `start`."""
+    depth, begin, found = 0, start + 1, []
+    for i in range(start, len(text)):
+        depth += (text[i] in "([{") - (text[i] in ")]}")
+        if depth == 0 or (depth == 1 and text[i] == ","):
+            found.append(text[begin:i])
+            begin = i + 1
+        if depth == 0:
+            return found
+    return []
+
+
+def check_order(paths):
+    """Calls of which two arguments make ops: which comes first is the C compiler's choice."""
+    texts = {path: re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), "\n".join(read(path)), flags=re.DOTALL)
+             for path in paths}
+    makers = {name for text in texts.values()
+              for name in re.findall(r"^(?:static )?Value \*\n(\w+)\((?:Make|Import) ", text, flags=re.MULTILINE)}
+    call, maker = re.compile(r"\b\w+(?=\()"), re.compile(r"\b(%s)\(" % "|".join(sorted(makers)))
+    for path, text in texts.items():
+        for m in call.finditer(text):
+            if m.group() not in ("if", "for", "while", "switch") and not text[:m.start()].endswith("\n") \
+                    and sum(bool(maker.search(a)) for a in arguments(text, m.end())) > 1:
+                yield "%s:%d: %s" % (path, text.count("\n", 0, m.start()) + 1, m.group())
+
+
 def check_format(paths):
     """Lines that clang-format, told by .clang-format, would lay out otherwise."""
     out = subprocess.run(["clang-format", "--dry-run"] + paths, cwd=ROOT, capture_output=True, text=True)
@@ -207,8 +234,10 @@ def main():
     mixed = list(check_letters(letters))
     report(6, "a letter stands for one type in a folder", mixed)
     report(7, "a type has one letter everywhere", misnamed)
-    print("1..7")
-    return 1 if columns or too_long or includes or words or layout or mixed or misnamed else 0
+    unordered = list(check_order([path for path in sources() if path.startswith("compiler") and path.endswith(".c")]))
+    report(8, "no two arguments of a call make ops", unordered)
+    print("1..8")
+    return 1 if columns or too_long or includes or words or layout or mixed or misnamed or unordered else 0
 
 
 if __name__ == "__main__":

@@ -113,7 +113,8 @@ compare_each(Make k, const Back *back, Direction d, Value *x, Value *y)
 {
 	const Type square = {D_i32, 2, {back->members, back->members}};
 
-	return make_compare(k, d, make_spread(k, x, 0, &square), make_spread(k, y, 1, &square));
+	Value *row = make_spread(k, x, 0, &square);
+	return make_compare(k, d, row, make_spread(k, y, 1, &square));
 }
 
 /* 1 if some row of x goes to two members, else 0.  Those for i and j meet where each begin
@@ -124,9 +125,9 @@ some_meet(Make k, const Back *back, Value *start, Value *size)
 	Value *zeros = make_zeros(k, &back->table), *member = make_iota(k, &back->table, 0);
 	Value *any = make_compare(k, DIR_GT, size, zeros);
 	Value *end = make_select(k, any, make_binary(k, O_add, start, size), zeros);
-	Value *meet = make_binary(k, O_and, compare_each(k, back, DIR_LT, start, end),
-		compare_each(k, back, DIR_GT, end, start));
+	Value *meet = compare_each(k, back, DIR_LT, start, end);
 
+	meet = make_binary(k, O_and, meet, compare_each(k, back, DIR_GT, end, start));
 	meet = make_binary(k, O_and, meet, compare_each(k, back, DIR_LT, member, member));
 	return make_reduce(k, C_max, make_convert(k, meet, D_i32), 2, (int64_t[]){0, 1});
 }
@@ -157,8 +158,8 @@ where_none_came(Make k, const Back *back, Value *dy, Value *came, Value *from)
 	const Type each = {D_i32, 2, {back->y.dims[0], back->members}};
 	Value *row = make_iota(k, &each, 0), *start = make_spread(k, came, 1, &each);
 	Value *end = make_binary(k, O_add, start, make_spread(k, from, 1, &each));
-	Value *there = make_binary(k, O_and, make_compare(k, DIR_GE, row, start),
-		make_compare(k, DIR_LT, row, end));
+	Value *there = make_compare(k, DIR_GE, row, start);
+	there = make_binary(k, O_and, there, make_compare(k, DIR_LT, row, end));
 
 	there = make_reduce(k, C_or, there, 1, (int64_t[]){1});
 	there = make_spread(k, there, 0, &back->y);

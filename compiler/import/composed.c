@@ -90,15 +90,15 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 	DType d = x->type.dtype;
 	Value *bits = make_bitcast(k, x, integers_of(dtypes[d].bytes, DC_signed));
 	Value *up = make_compare(k, DIR_LT, x, y), *above = make_compare(k, DIR_GT, x, zero);
-	Value *step = make_select(k, make_compare(k, DIR_EQ, up, above),
-		number_like(k, bits, 1), number_like(k, bits, -1));
+	Value *on = make_compare(k, DIR_EQ, up, above), *one = number_like(k, bits, 1);
+	Value *step = make_select(k, on, one, number_like(k, bits, -1));
 	Value *next = make_bitcast(k, make_binary(k, O_add, bits, step), d);
 	Value *tiny = make_bitcast(k, number_like(k, bits, 1), d); /* the least that is not 0 */
 	Value *least = make_select(k, up, tiny, make_unary(k, O_neg, tiny));
 	next = make_select(k, make_compare(k, DIR_EQ, x, zero), least, next);
 	next = make_select(k, make_compare(k, DIR_EQ, x, y), y, next);
-	Value *none = make_binary(k, O_or, make_compare(k, DIR_NE, x, x),
-		make_compare(k, DIR_NE, y, y));
+	Value *none = make_compare(k, DIR_NE, x, x);
+	none = make_binary(k, O_or, none, make_compare(k, DIR_NE, y, y));
 	in->results[0] = make_select(k, none, make_binary(k, O_add, x, y), next);
 	return true;
 }

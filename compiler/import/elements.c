@@ -95,8 +95,8 @@ import_op_clamp(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (in->noperands != 3)
 		return read_wrong(in, op->range, "%s takes 3 operands", op->name);
-	in->results[0] = make_clamp(in->make, spread_to(in, v[0], v[1]), v[1],
-		spread_to(in, v[2], v[1]));
+	Value *low = spread_to(in, v[0], v[1]), *high = spread_to(in, v[2], v[1]);
+	in->results[0] = make_clamp(in->make, low, v[1], high);
 	return true;
 }
 

@@ -111,8 +111,8 @@ import_op_reduce_precision(Import *in, const MlirOp *op, int detail)
 		word = fraction_rounded(k, word, from.fraction - to.fraction);
 	if (to.exponent < from.exponent)
 		word = exponent_limited(k, word, from, to.exponent);
-	in->results[0] = make_select(k, make_compare(k, DIR_NE, x, x), x,
-		make_bitcast(k, word, x->type.dtype));
+	Value *nan = make_compare(k, DIR_NE, x, x);
+	in->results[0] = make_select(k, nan, x, make_bitcast(k, word, x->type.dtype));
 	return true;
 }
 
@@ -122,6 +122,6 @@ total_order(Make k, Value *x)
 	Value *word = words_of(k, x, DC_signed);
 	uint64_t below = ((uint64_t)1 << (8 * dtypes[x->type.dtype].bytes - 1)) - 1;
 
-	return make_select(k, make_compare(k, DIR_LT, word, word_like(k, word, 0)),
-		with_word(k, O_xor, word, below), word);
+	Value *negative = make_compare(k, DIR_LT, word, word_like(k, word, 0));
+	return make_select(k, negative, with_word(k, O_xor, word, below), word);
 }

@@ -41,7 +41,9 @@ half_exp(Make k, Value *x)
 static Value *
 formula_cosh(Make k, Value *x)
 {
-	return make_binary(k, O_add, half_exp(k, x), half_exp(k, make_unary(k, O_neg, x)));
+	Value *up = half_exp(k, x);
+
+	return make_binary(k, O_add, up, half_exp(k, make_unary(k, O_neg, x)));
 }
 
 static Value *
@@ -49,11 +51,11 @@ formula_sinh(Make k, Value *x)
 {
 	Value *e = make_unary(k, O_expm1, x);
 	Value *near = make_binary(k, O_add, e, make_binary(k, O_div, e, plus(k, e, 1)));
-	Value *far =
-		make_binary(k, O_sub, half_exp(k, x), half_exp(k, make_unary(k, O_neg, x)));
+	Value *up = half_exp(k, x), *down = half_exp(k, make_unary(k, O_neg, x));
+	Value *far = make_binary(k, O_sub, up, down);
+	Value *large = is_beyond(k, make_unary(k, O_abs, x), 1);
 
-	return make_select(k, is_beyond(k, make_unary(k, O_abs, x), 1), far,
-		times(k, near, 0.5));
+	return make_select(k, large, far, times(k, near, 0.5));
 }
 
 static Value *
@@ -63,7 +65,8 @@ formula_asinh(Make k, Value *x)
 	Value *root = plus(k, make_unary(k, O_sqrt, plus(k, square, 1)), 1);
 	Value *more = make_binary(k, O_add, a, make_binary(k, O_div, square, root));
 	Value *large = plus(k, make_unary(k, O_log, a), LN_2);
-	Value *y = make_select(k, is_beyond(k, a, 1e9), large, make_unary(k, O_log1p, more));
+	Value *beyond = is_beyond(k, a, 1e9);
+	Value *y = make_select(k, beyond, large, make_unary(k, O_log1p, more));
 
 	return make_binary(k, O_mul, make_unary(k, O_sign, x), y);
 }
@@ -72,12 +75,12 @@ static Value *
 formula_acosh(Make k, Value *x)
 {
 	Value *below = plus(k, x, -1);
-	Value *root = make_binary(k, O_mul, make_unary(k, O_sqrt, below),
-		make_unary(k, O_sqrt, plus(k, x, 1)));
-	Value *large = plus(k, make_unary(k, O_log, x), LN_2);
+	Value *left = make_unary(k, O_sqrt, below);
+	Value *root = make_binary(k, O_mul, left, make_unary(k, O_sqrt, plus(k, x, 1)));
+	Value *large = plus(k, make_unary(k, O_log, x), LN_2), *beyond = is_beyond(k, x, 1e9);
+	Value *sum = make_binary(k, O_add, below, root);
 
-	return make_select(k, is_beyond(k, x, 1e9), large,
-		make_unary(k, O_log1p, make_binary(k, O_add, below, root)));
+	return make_select(k, beyond, large, make_unary(k, O_log1p, sum));
 }
 
 static Value *
@@ -111,15 +114,16 @@ formula_erfc(Make k, Value *x)
 	Value *a = make_unary(k, O_abs, x), *square = make_binary(k, O_mul, x, x);
 	Value *part = make_binary(k, O_div, number_like(k, x, 1), a);
 	Value *q = make_binary(k, O_mul, part, part);
-	Value *p = make_select(k, is_beyond(k, a, 2), polynomial(k, q, from_2, 8),
-		polynomial(k, q, to_2, 9));
+	Value *beyond = is_beyond(k, a, 2), *outer = polynomial(k, q, from_2, 8);
+	Value *p = make_select(k, beyond, outer, polynomial(k, q, to_2, 9));
 	Value *bell = make_unary(k, O_exp, make_unary(k, O_neg, square));
 	Value *tail = make_binary(k, O_mul, make_binary(k, O_mul, bell, part), p);
 	Value *left = plus(k, make_unary(k, O_neg, tail), 2);
 	Value *far = make_select(k, is_beyond(k, x, 0), tail, left);
 
-	return make_select(k, is_beyond(k, a, 1), far,
-		plus(k, make_unary(k, O_neg, make_unary(k, O_erf, x)), 1));
+	Value *near = plus(k, make_unary(k, O_neg, make_unary(k, O_erf, x)), 1);
+
+	return make_select(k, is_beyond(k, a, 1), far, near);
 }
 
 bool

@@ -37,8 +37,8 @@ find_hits(Make k, Value *rows, const Type *wide)
 	Type positions = *wide;
 
 	positions.dtype = D_i32;
-	return make_compare(k, DIR_EQ, make_iota(k, &positions, rows->type.rank),
-		make_spread(k, rows, 0, &positions));
+	Value *position = make_iota(k, &positions, rows->type.rank);
+	return make_compare(k, DIR_EQ, position, make_spread(k, rows, 0, &positions));
 }
 
 static Value *
@@ -55,8 +55,8 @@ hits_take(Make k, Value *flat, Value *rows, const Numbers *along)
 
 	for (int d = 0; d < flat->type.rank; d++)
 		to[d] = d < along->n ? along->v[d] : position + d - along->n;
-	Value *picked = make_select(k, find_hits(k, rows, &wide),
-		make_broadcast(k, flat, &wide, to), splat_payload(k, 0, &wide));
+	Value *hits = find_hits(k, rows, &wide), *all = make_broadcast(k, flat, &wide, to);
+	Value *picked = make_select(k, hits, all, splat_payload(k, 0, &wide));
 	return make_reduce(k, wide.dtype == D_pred ? C_or : C_add, picked, 1, &position);
 }
 
@@ -87,8 +87,8 @@ hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along,
 		if (!numbers_have(along, d))
 			dims[n++] = d;
 	Value *none = splat_payload(k, combiner_identity(c, wide.dtype), &wide);
-	Value *picked = make_select(k, find_hits(k, rows, &wide),
-		make_broadcast(k, update, &wide, to), none);
+	Value *hits = find_hits(k, rows, &wide), *all = make_broadcast(k, update, &wide, to);
+	Value *picked = make_select(k, hits, all, none);
 	picked = n ? make_reduce(k, c, picked, n, dims) : picked;
 	return combine(k, c, flat, batches_in_order(k, picked, along));
 }

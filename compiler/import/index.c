@@ -42,8 +42,9 @@ plain_indices(Import *in, Value *index, const MlirAttr *numbers)
 	index = make_reshape(in->make, index, n, dims);
 	if (index && dtypes[index->type.dtype].range > 31) {
 		bool sign = dtypes[index->type.dtype].class == DC_signed;
-		index = make_clamp(in->make, number_like(in->make, index, sign ? -1 : 0), index,
-			number_like(in->make, index, INT32_MAX));
+		Value *low = number_like(in->make, index, sign ? -1 : 0);
+		Value *high = number_like(in->make, index, INT32_MAX);
+		index = make_clamp(in->make, low, index, high);
 	}
 	return make_convert(in->make, index, D_i32);
 }
@@ -128,6 +129,13 @@ as_row(Import *in, const Value *x, Value *update, int dim)
 	return make_reshape(in->make, update, x->type.rank, dims);
 }
 
+static Value *
+add_row(Import *in, Value *x, Value *index, Value *update, int dim)
+{
+	index = make_reshape(in->make, index, 1, (int64_t[]){1});
+	return add_rows(in, x, index, as_row(in, x, update, dim), dim);
+}
+
 /* JAX drops a row that is outside; dynamic_update_slice would move it: what was there is
    written back then. */
 static Value *
@@ -196,9 +204,7 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	if (simple && n == 0 && how.set)
 		in->results[0] = set_row(in, x, index, update, d);
 	else if (simple && n == 0 && added)
-		in->results[0] =
-			add_rows(in, x, make_reshape(in->make, index, 1, (int64_t[]){1}),
-				as_row(in, x, update, d), d);
+		in->results[0] = add_row(in, x, index, update, d);
 	else if (simple && added)
 		in->results[0] = add_rows(in, x, index, update, d);
 	else if (!is_vector(in, &slices) || !scatter_slices(in, &slices, &how))

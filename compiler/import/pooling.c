@@ -260,8 +260,8 @@ given_back(Import *in, const MlirOp *op, Value *taken, const Frame *back)
 	Value *number = element_numbers(k, &whose->type, rank); /* the last first */
 	int64_t n = type_elements_from(&whose->type, rank);
 	number = make_binary(k, O_sub, number_like(k, number, (double)(n - 1)), number);
-	Value *given = make_select(k, make_compare(k, DIR_EQ, whose, number), seen,
-		make_splat(k, zero, &seen->type));
+	Value *takes = make_compare(k, DIR_EQ, whose, number);
+	Value *given = make_select(k, takes, seen, make_splat(k, zero, &seen->type));
 	given = reduce_last(k, C_add, given, rank);
 	if (given && !is_identity(init, C_add))
 		given = make_binary(k, O_add, given, make_splat(k, init, &given->type));

@@ -113,7 +113,8 @@ philox(Make k, const State *state, const Type *type, int per, int64_t *counts)
 		c[2 + i] = everywhere(k, key[i], type);
 	}
 	for (int i = 0; i < ROUNDS; i++) {
-		philox_round(k, c, everywhere(k, key[0], type), everywhere(k, key[1], type));
+		Value *key0 = everywhere(k, key[0], type);
+		philox_round(k, c, key0, everywhere(k, key[1], type));
 		key[0] = with(k, O_add, key[0], 0x9E3779B9);
 		key[1] = with(k, O_add, key[1], 0xBB67AE85);
 	}
@@ -148,8 +149,8 @@ threefry_words(Make k, const State *state, Value *count, Value **x)
 		for (int r = 0; r < 4; r++) {
 			int by = turns[(i - 1) % 2][r];
 			x[0] = make_binary(k, O_add, x[0], x[1]);
-			x[1] = make_binary(k, O_or, with(k, O_shl, x[1], by),
-				with(k, O_shr, x[1], 32 - by));
+			Value *low = with(k, O_shr, x[1], 32 - by);
+			x[1] = make_binary(k, O_or, with(k, O_shl, x[1], by), low);
 			x[1] = make_binary(k, O_xor, x[1], x[0]);
 		}
 		Value *last = with(k, O_add, key[(i + 1) % 3], i);

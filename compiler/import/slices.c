@@ -160,8 +160,8 @@ first_rows(Make k, const Flat *cut, Value *index, int64_t vector, Value **inside
 			return NULL;
 		Value *low = number_like(k, at, 0);
 		Value *high = number_like(k, at, (double)(cut->shape->dims[d] - cut->sizes[d]));
-		Value *here = make_binary(k, O_and, make_compare(k, DIR_GE, at, low),
-			make_compare(k, DIR_LE, at, high));
+		Value *here = make_compare(k, DIR_GE, at, low);
+		here = make_binary(k, O_and, here, make_compare(k, DIR_LE, at, high));
 		*inside = *inside ? make_binary(k, O_and, *inside, here) : here;
 		at = make_convert(k, make_clamp(k, low, at, high), D_i32);
 		if (rows) {
@@ -200,9 +200,10 @@ find_rows(Make k, const Flat *cut, Value *index, int64_t vector, bool drop)
 		}
 		dim++;
 	}
-	if (drop)
-		rows = make_select(k, make_spread(k, inside, 0, &type), rows,
-			number_like(k, rows, -1));
+	if (drop) {
+		Value *none = number_like(k, rows, -1);
+		rows = make_select(k, make_spread(k, inside, 0, &type), rows, none);
+	}
 	return rows;
 }
 
@@ -280,10 +281,9 @@ last_of_each(Make k, Value *rows)
 	int64_t n = type_elements(&rows->type), one = 1;
 	const Type pairs = type_of(D_i32, 2, (int64_t[]){n, n});
 	Value *row = make_reshape(k, rows, 1, &n);
-	Value *same = make_compare(k, DIR_EQ, make_spread(k, row, 0, &pairs),
-		make_spread(k, row, 1, &pairs));
-	Value *later =
-		make_compare(k, DIR_LT, make_iota(k, &pairs, 0), make_iota(k, &pairs, 1));
+	Value *same = make_spread(k, row, 0, &pairs), *later = make_iota(k, &pairs, 0);
+	same = make_compare(k, DIR_EQ, same, make_spread(k, row, 1, &pairs));
+	later = make_compare(k, DIR_LT, later, make_iota(k, &pairs, 1));
 	Value *again = make_reduce(k, C_or, make_binary(k, O_and, same, later), 1, &one);
 
 	row = make_select(k, again, number_like(k, row, -1), row);
