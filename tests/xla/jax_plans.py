@@ -28,19 +28,24 @@ SAMPLES = ROOT + "/samples/jax"
 sys.path.insert(0, SAMPLES)
 import lowering  # noqa: E402
 FLAT = "what several indices choose is rows of their dims as one, which is whole"
+SPREAD = "padding between elements is reshapes here"
+ONE_OF_SPLIT = "of one element of a split tensor XLA sums what devices have, with zeros for the others"
 MOVED_ALONG = "dims that windows move along are whole here"
 # What differs, and why.
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
     **{("nothing", "result_%d" % i): "of sizes on the way that no axis divides" for i in (0, 1)},
-    ("bounds", "result_1"): "padding between elements is reshapes here",
+    ("bounds", "result_1"): SPREAD,
+    ("pairs_of", "result_0_0"): SPREAD,
+    ("pairs_of", "result_0_1"): SPREAD,
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (0, 1, 3, 4, 6, 9, 10, 11)},
     **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
 MORE_BYTES = {
-    "choices": "of one element of a split tensor XLA sums what devices have, with zeros for the others",
-    "bounds": "padding between elements is reshapes here",
+    "choices": ONE_OF_SPLIT,
+    "roundings": ONE_OF_SPLIT,
+    "bounds": SPREAD,
     "slices": FLAT,
     "running": "a body of its own runs by doubling, and sends rows in each round",
 }
