@@ -64,6 +64,7 @@ diag_flush(Session *s)
 	if (!d->pending)
 		return;
 	d->pending = false;
+	d->message.number = d->nheld;
 	if (d->holding)
 		APPEND(s->arena, d->held, d->nheld, d->message);
 	else
@@ -77,43 +78,21 @@ diag_hold(Session *s)
 	state(s)->holding = true;
 }
 
-/* What is about a file and no place in it stands behind the rest. */
-static bool
-stands_before(const Message *a, const Message *b)
+/* By place, those of one place as they came.  What is about a file and no place in it stands
+   behind the rest. */
+static int
+by_place(const void *a, const void *b)
 {
-	Range x = a->marks[0].where, y = b->marks[0].where;
+	const Message *one = a, *other = b;
+	Range x = one->marks[0].where, y = other->marks[0].where;
 
 	if (x.file != y.file)
-		return x.file < y.file;
-	return x.end != 0 && (y.end == 0 || x.begin < y.begin);
-}
-
-/* Sorted by place, those of one place as they came; runs are merged, twice as long each
-   time. */
-static void
-sort_held(Session *s, struct DiagState *d)
-{
-	Message *from = d->held, *to = NEW_ARRAY(s->arena, Message, d->nheld);
-
-	for (int run = 1; run < d->nheld; run *= 2) {
-		for (int begin = 0; begin < d->nheld; begin += 2 * run) {
-			int middle = (int)lesser(begin + run, d->nheld);
-			int end = (int)lesser(begin + 2 * run, d->nheld);
-			int a = begin, b = middle;
-
-			for (int i = begin; i < end; i++) {
-				bool second = a == middle
-					|| (b < end && stands_before(&from[b], &from[a]));
-
-				to[i] = from[second ? b++ : a++];
-			}
-		}
-		Message *last = from;
-
-		from = to;
-		to = last;
-	}
-	d->held = from;
+		return x.file < y.file ? -1 : 1;
+	if ((x.end == 0) != (y.end == 0))
+		return x.end == 0 ? 1 : -1;
+	if (x.end != 0 && x.begin != y.begin)
+		return x.begin < y.begin ? -1 : 1;
+	return (one->number > other->number) - (one->number < other->number);
 }
 
 void
@@ -123,7 +102,8 @@ diag_release(Session *s)
 
 	diag_flush(s);
 	d->holding = false;
-	sort_held(s, d);
+	if (d->nheld)
+		qsort(d->held, (size_t)d->nheld, sizeof *d->held, by_place);
 	for (int i = 0; i < d->nheld; i++)
 		print(s, &d->held[i]);
 	d->held = NULL;

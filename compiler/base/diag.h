@@ -40,6 +40,7 @@ typedef struct Message {
 	int nmarks;
 	Addition *additions;
 	int nadditions;
+	int number; /* of those that are held, in the order in which they came */
 } Message;
 
 struct DiagState {
