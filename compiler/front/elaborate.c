@@ -62,7 +62,7 @@ declare_param(Elab *e, const Param *param)
 	for (int d = 0; has_full_type(param) && open == NULL && d < param->type->dims.n; d++)
 		open = undeclared_size(e, param->type, d);
 	if (param->lost) {
-		v = NULL;
+		; /* told already */
 	} else if (!has_full_type(param)) {
 		complain(e, DIAG_entry, param->range,
 			"parameter '%s' of the entry needs a full type: f32[B, D@X]",

@@ -40,6 +40,18 @@ symbol_find(Elab *e, const char *name)
 	return s;
 }
 
+/* h2, unless the name is taken; for what would be bound to the name of another value. */
+static const char *
+other_name(Elab *e, const char *name)
+{
+	const char *other;
+	int n = 2;
+	do
+		other = arena_printf(e->arena, "%s%d", name, n++);
+	while (symbol_local(e, other) != NULL || find_global(e, other) != NULL);
+	return other;
+}
+
 /* var l = lhs; its first letter, if that is free */
 void
 note_bound(Elab *e, const Symbol *symbol)
@@ -51,7 +63,7 @@ note_bound(Elab *e, const Symbol *symbol)
 	}
 	if (symbol_local(e, copy) != NULL || find_global(e, copy) != NULL
 		|| !is_identifier(copy))
-		copy = arena_printf(e->arena, "%s2", symbol->name);
+		copy = other_name(e, symbol->name);
 	diag_note(e->session, symbol->range,
 		"it is %s here; to assign again, write var %s = %s;", symbol->as, copy,
 		symbol->name);
@@ -63,18 +75,6 @@ is_of_other_type(const Symbol *old, const Item *item)
 {
 	return item != NULL && item->kind == IT_tensor && old->item.kind == IT_tensor
 		&& !type_equal(&item->value->type, &old->item.value->type);
-}
-
-/* h2, unless the name is taken; for what would be bound to the name of another value. */
-static const char *
-other_name(Elab *e, const char *name)
-{
-	const char *other;
-	int n = 2;
-	do
-		other = arena_printf(e->arena, "%s%d", name, n++);
-	while (symbol_local(e, other) != NULL || find_global(e, other) != NULL);
-	return other;
 }
 
 /* A value is bound to the name of another. */
