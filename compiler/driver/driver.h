@@ -212,7 +212,7 @@ bool program_names(Session *s, int file, const Options *o, FrontNames *names);
 
 /* variant.c: a program to the end of the passes under all of these options, which are the
    command line's but for what is otherwise: a size, the file.  In a session of its own; NULL
-   after diagnostics. */
+   after diagnostics, or where no trips of a loop can be taken together as asked. */
 Module *variant(Session *s, int file, const Options *o);
 /* NAME=TEXT in place of what there is for that name. */
 void override(Arena *a, Override **list, int *n, Override one);

@@ -279,10 +279,11 @@ read_op(Import *in, const MlirOp *op)
 		return false;
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
-	for (int i = 0; i < op->types.n && makes_nothing(op); i++)
-		results[i] = &in->nothing;
-	if (makes_nothing(op))
+	if (makes_nothing(op)) {
+		for (int i = 0; i < op->types.n; i++)
+			results[i] = &in->nothing;
 		return bind_results(in, op);
+	}
 	Type type;
 	bool around = is_only_around(in, op), right = around && type_result(in, op, 0, &type);
 	if (right)

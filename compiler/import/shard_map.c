@@ -191,8 +191,9 @@ replace_calls(Import *in, MlirBlock *block)
 			any = true;
 			if (!replace_call(&around, op))
 				return false;
+			continue;
 		}
-		for (int k = 0; k < op->regions.n && !any; k++)
+		for (int k = 0; k < op->regions.n; k++)
 			if (!replace_calls(in, op->regions.v[k]))
 				return false;
 	}

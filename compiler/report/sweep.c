@@ -420,7 +420,7 @@ emit_sweep_page(const SweepTable *table, Text *t)
 {
 	enum { MOST_ROWS = 1000 };
 	int n = 0;
-	int64_t rows = table->n < MOST_ROWS ? table->n : MOST_ROWS;
+	int64_t rows = lesser(table->n, MOST_ROWS);
 	Marks marks = marks_of(table);
 
 	text_printf(t, "{ \"combinations\": %lld, \"can\": %lld, \"names\": [",
