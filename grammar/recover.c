@@ -26,6 +26,7 @@ typedef struct Token {
 	Range range;
 	bool begins_line;
 	bool begins_list; /* a `[` where a value stands */
+	bool bare;	  /* a `{` that nobody wrote, of a loop or a branch */
 } Token;
 
 typedef struct Reader {
@@ -43,6 +44,8 @@ typedef struct Reader {
 	bool closed;	/* a block of what is lost has ended */
 	bool signature; /* behind a `fn`, before its block */
 	bool parameter; /* what is lost is one */
+	bool told_bare; /* `else` stands behind a branch without braces */
+	int nneedless;	/* `{` that were left out, whose `}` may follow */
 } Reader;
 
 static const struct Bracket {
@@ -86,6 +89,10 @@ static const struct Loss {
 /* What has a block begins with one of these. */
 static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN,
 	TOK_FOR, TOK_WHILE, TOK_IF, TOK_ELSE};
+static const int inner_block_words[] = {TOK_FOR, TOK_WHILE, TOK_IF, TOK_ELSE};
+/* ... an argument, a dim or a parameter */
+static const int argument_words[] = {TOK_NAME, TOK_INT, TOK_FLOAT, TOK_STRING, TOK_DTYPE,
+	TOK_TRUE, TOK_FALSE, TOK_NEW};
 
 static bool
 is_one_of(int kind, const int *kinds, size_t n)
@@ -350,6 +357,8 @@ ends_brackets(const Reader *r, const Token *token)
 	}
 	if (kind == TOK_AT)
 		return is_call_in_type(r) && token_may_follow(r->state, kind);
+	if (r->before.kind == TOK_COMMA && kind != TOK_ASSIGN && kind != TOK_ARROW)
+		return false; /* a value is missing there */
 	return IS_ONE_OF(kind, behind_brackets) && may_follow_brackets(r, &kind, 1);
 }
 
@@ -438,7 +447,54 @@ separate_dims(Reader *r, const Token *token)
 	push_missing(r, TOK_COMMA);
 }
 
-/* Before a statement, where a block has to begin. */
+/* matmul(a a, b): a name where none fits, which stands before it already, is left out. */
+static bool
+stands_twice(Reader *r, const Token *token)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	Range first = r->before.range, second = token->range;
+	int length = second.end - second.begin;
+	if (token->kind != TOK_NAME || r->before.kind != TOK_NAME || innermost(r) == TOK_LBRACE
+		|| first.end - first.begin != length
+		|| strncmp(text + first.begin, text + second.begin, (size_t)length) != 0
+		|| token_may_follow(r->state, token->kind))
+		return false;
+	diag(r->parser->session, r->parser->code, second, "'%.*s' stands here twice", length,
+		text + second.begin);
+	return true;
+}
+
+/* Between a parameter and its type, else between two arguments, parameters or dims: there
+   a token may be one too many.  What follows a name in words of other languages, as `and`,
+   is told as that. */
+static void
+separate_arguments(Reader *r, const Token *token)
+{
+	Parser *p = r->parser;
+	int typed[] = {TOK_COLON, token->kind}, next[] = {TOK_COMMA, token->kind};
+	int inner = innermost(r);
+	if ((inner != TOK_LPAREN && inner != TOK_LBRACKET)
+		|| (!r->signature && r->open[0].kind != TOK_LBRACE)
+		|| !IS_ONE_OF(token->kind, argument_words)
+		|| token_may_follow(r->state, token->kind)
+		|| syntax_is_habit(p, r->before.range) || syntax_is_habit(p, token->range))
+		return;
+	bool type = token->kind == TOK_DTYPE && tokens_may_follow(r->state, 2, typed);
+	bool certain = type || mark_behind_name(r, token->range.begin) == TOK_COLON;
+	if (!type && !tokens_may_follow(r->state, 2, next))
+		return;
+	complain_missing(r, r->before.range, type ? ":" : ",");
+	if (!certain)
+		APPEND(p->session->arena, p->guesses, p->nguesses, r->before.range.end);
+	push_missing(r, type ? TOK_COLON : TOK_COMMA);
+}
+
+/*
+ * Before a statement, where a block has to begin.  Of a loop or a branch it is over where
+ * the indentation says so, if it has no `}` either.
+ *
+ *   if wide y = x; else y = z;
+ */
 static void
 open_block(Reader *r, const Token *token)
 {
@@ -448,8 +504,50 @@ open_block(Reader *r, const Token *token)
 		|| token_may_follow(r->state, token->kind)
 		|| !tokens_may_follow(r->state, 2, ahead))
 		return;
-	complain_missing(r, r->before.range, "{");
+	if (!r->told_bare)
+		complain_missing(r, r->before.range, "{");
+	r->told_bare = false;
 	push_missing(r, TOK_LBRACE);
+	r->open[r->nopen - 1].bare = IS_ONE_OF(r->head, inner_block_words);
+}
+
+/* Is a block without a `{` over before this token, without a `}`? */
+static bool
+ends_bare_block(const Reader *r, const Token *token)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	if (innermost(r) != TOK_LBRACE || !r->open[r->nopen - 1].bare || !is_ended(r)
+		|| r->before.kind == TOK_LBRACE)
+		return false;
+	if (token->kind == TOK_ELSE || token->kind == TOK_END)
+		return true;
+	int around = indentation(text, r->open[r->nopen - 1].range.begin);
+	int here = indentation(text, token->range.begin);
+	return token->begins_line
+		&& (here < around || (here == around && token->kind != TOK_RBRACE));
+}
+
+static void
+end_bare_blocks(Reader *r, const Token *token)
+{
+	while (ends_bare_block(r, token)) {
+		push_missing(r, TOK_RBRACE);
+		r->told_bare = token->kind == TOK_ELSE;
+		if (r->told_bare)
+			return;
+	}
+}
+
+/* A `{` where a statement begins is left out. */
+static bool
+opens_nothing(Reader *r, const Token *token)
+{
+	if (token->kind != TOK_LBRACE || innermost(r) != TOK_LBRACE || !is_ended(r))
+		return false;
+	diag(r->parser->session, r->parser->code, token->range,
+		"this '{' opens nothing; a block belongs to fn, for, while, if or else");
+	r->nneedless++;
+	return true;
 }
 
 /* Before a function, or at the end. */
@@ -505,7 +603,9 @@ closes_nothing(Reader *r, const Token *token)
 		return false;
 	/* What it closes may be in a line that became a comment. */
 	bool told = r->parser->slashes_told || (r->parser->guessed && !end);
-	if (!told)
+	if (token->kind == TOK_RBRACE && r->nneedless > 0)
+		r->nneedless--;
+	else if (!told)
 		diag(r->parser->session, r->parser->code, token->range,
 			"this '%s' closes nothing", end ? ";" : b->text);
 	if (!end && token->kind != TOK_RBRACE)
@@ -583,6 +683,48 @@ divides(Reader *r, const Token *token)
 	while (text.n > 0)
 		APPEND(p->session->arena, r->ahead, r->nahead, text.v[--text.n]);
 	p->slashes = nowhere;
+	return true;
+}
+
+/* ---- placements as other notations have them */
+
+/* Where what this token opens ends in its line, if it may hold names of axes only; else 0.
+   `words`: what else may stand in it. */
+static int
+end_of_axes(const Reader *r, const Token *token, char close, const char *words)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	int at = token->range.end;
+	while (text[at] != '\0'
+		&& (strchr(NAME_BYTES, text[at]) != NULL || strchr(words, text[at]) != NULL))
+		at++;
+	return text[at] == close ? at : 0;
+}
+
+/*
+ * Tells where a type has a placement of another notation, and passes it over.
+ *
+ *   f32[8{X}, 4]    f32[{X}8, 4]    f32[8, 4]{X}    f32[8, 4]<@mesh, [{"X"}, {}]>
+ */
+static bool
+misplaces_axes(Reader *r, const Token *token)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	bool typed = r->before.kind == TOK_RBRACKET && r->signature;
+	int end = 0;
+	if (token->kind == TOK_LBRACE && (typed || innermost(r) == TOK_LBRACKET))
+		end = end_of_axes(r, token, '}', "\"', ?:()");
+	else if (token->kind == TOK_LT && typed)
+		end = end_of_axes(r, token, '>', "\"', ?:()@[]{}");
+	if (end == 0
+		|| (innermost(r) == 0 && text[end + 1 + strspn(text + end + 1, " ")] != '{'))
+		return false;
+	Range range = token->range;
+	for (range.end = end + 1; r->parser->latest.end < range.end;)
+		next_token(r);
+	diag(r->parser->session, DIAG_habit, range,
+		"a dim is placed by '@' behind its size: f32[8@X, 4]");
+	guess_bracket(r, r->before.range.end, false);
 	return true;
 }
 
@@ -697,10 +839,13 @@ static void
 read_token(Reader *r, const Token *token)
 {
 	if (!r->parser->skipped) { /* else it is told what is wrong */
-		if (divides(r, token))
+		if (divides(r, token) || misplaces_axes(r, token) || opens_nothing(r, token)
+			|| stands_twice(r, token))
 			return;
+		end_bare_blocks(r, token);
 		close_brackets(r, token);
 		separate_dims(r, token);
+		separate_arguments(r, token);
 		end_statement(r, token);
 		open_block(r, token);
 		close_blocks(r, token);

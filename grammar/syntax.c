@@ -215,6 +215,18 @@ static const struct WordHabit {
 		"if is a statement; write where(p, a, b), or an if that assigns a var"},
 };
 
+bool
+syntax_is_habit(const Parser *p, Range word)
+{
+	const char *text = source_file(p->session, p->file)->text + word.begin;
+	int length = word.end - word.begin;
+	for (size_t i = 0; i < sizeof word_habits / sizeof *word_habits; i++)
+		if ((int)strlen(word_habits[i].word) == length
+			&& strncmp(word_habits[i].word, text, (size_t)length) == 0)
+			return true;
+	return false;
+}
+
 /* Is what was found part of a list, as other languages write it? */
 static bool
 begins_list(const Parser *p, const char *found, int n, const char **expected)

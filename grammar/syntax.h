@@ -16,6 +16,8 @@ bool syntax_slashes(Parser *p, Range where);
 void syntax_note_slashes(Parser *p, Range where);
 /* These were meant as one. */
 void syntax_division(Parser *p, Range slashes);
+/* Is this a word of another language, told as one where it does not fit? */
+bool syntax_is_habit(const Parser *p, Range word);
 /* May a statement or a declaration begin with the token of this alias? */
 bool syntax_begins(const char *token);
 /* The parser gave up: its stack is full. */

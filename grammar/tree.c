@@ -280,9 +280,28 @@ stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 
 /* ---- declarations */
 
+/* A type into which a comma was put may not be what was meant. */
+static void
+lose_guessed_types(Parser *p, FnDecl *fn)
+{
+	for (int i = 0; i < fn->params.n; i++) {
+		Param *param = fn->params.v[i];
+		if (param->type == NULL || !is_guessed(p, param->type->range))
+			continue;
+		param->type = NULL;
+		param->lost = p->part_lost = true;
+	}
+	if (fn->has_results && is_guessed(p, fn->results_range)) {
+		fn->has_results = false;
+		fn->results = list_none();
+		p->part_lost = true;
+	}
+}
+
 FnDecl *
 fn_signature(Parser *p, FnDecl fn)
 {
+	lose_guessed_types(p, &fn);
 	fn.lost = p->part_lost;
 	p->part_lost = false;
 	return arena_copy(p->session->arena, &fn, sizeof fn);

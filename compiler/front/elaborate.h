@@ -130,6 +130,7 @@ typedef struct Frame {
 	Site site;
 	bool misplaced; /* a function was called that is for manual ones, or for others */
 	Table *unbound; /* names that are assigned and were never bound, which is told */
+	bool early;	/* a loop or a branch returns, and that was told */
 	bool lost;	/* one of its statements so far could not be read: what is bound
 		      and assigned there is not known */
 } Frame;

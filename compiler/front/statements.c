@@ -214,6 +214,7 @@ run_statement(Elab *e, const Stmt *stmt)
 		complain(e, DIAG_results, stmt->range,
 			"a function returns at its end, not from a loop or a branch; assign "
 			"the result to a var");
+		e->frame->early = true;
 		break;
 	case S_lost:
 		e->frame->lost = true;
@@ -245,10 +246,17 @@ run_statements(Elab *e, FnDecl *fn, int *n, Item **results)
 {
 	const Stmt *s = NULL;
 	int at = 0;
-	while (at < fn->body.n && (s = fn->body.v[at++])->kind != S_return)
+	while (at < fn->body.n && (s = fn->body.v[at++])->kind != S_return
+		&& !(s->kind == S_expr && at == fn->body.n))
 		run_statement(e, s);
+	if (s != NULL && s->kind == S_expr)
+		return eval_value(e, s->value).kind != IT_error
+			&& complain(e, DIAG_results, s->range,
+				"'%s' ends without a return; return this value, or bind it "
+				"with let",
+				fn->name.s);
 	if (s == NULL || s->kind != S_return)
-		return !e->frame->lost && !fn->unclosed
+		return !e->frame->lost && !e->frame->early && !fn->unclosed
 			&& complain(e, DIAG_results, fn->end, "'%s' ends without a return",
 				fn->name.s);
 	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
