@@ -187,6 +187,13 @@ is_of_program(const CommandLine *line, const char *word)
 	return true;
 }
 
+/* --v may be meant as -V */
+static bool
+is_long(const char *word)
+{
+	return strncmp(word, "--", 2) == 0 && strlen(word) > 3;
+}
+
 static bool
 unknown_option(const CommandLine *line, const char *word)
 {
@@ -197,7 +204,7 @@ unknown_option(const CommandLine *line, const char *word)
 	if (is_of_program(line, word))
 		return false;
 	for (const Option *option = line->rows; option < line->rows + line->n; option++)
-		if (option->type != T_group)
+		if (option->type != T_group && is_long(option->spelling) == is_long(word))
 			names[n++] = option->spelling;
 	usage(s, "unknown option %s", word);
 	word = rt_nearest_word(word, names, n);

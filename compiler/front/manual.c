@@ -200,14 +200,38 @@ signature_of(Elab *e, const FnDecl *fn)
 	return s;
 }
 
-/* Where sizes are those of a device's part: the type with the axis of the mesh along
-   which there are as many parts as are missing, if there is one for each dim. */
-static void
-note_whole(Elab *e, const Annotation *a, const int64_t *whole, const int64_t *parts, int rank)
+/* The axes along which a dim has so many parts: those that it has, those that the value
+   has, or one more of the mesh, that is not used; false: there are none. */
+static bool
+find_axes(const Mesh *mesh, int64_t ways, const AxisList *value, const AxisList *used,
+	AxisList *axes)
 {
-	const Mesh *mesh = &e->m->mesh;
+	bool free = axes->n == 0 && axes_size(value) == ways;
+	if (axes_size(axes) == ways)
+		return true;
+	for (int i = 0; i < value->n; i++)
+		free = free && !axes_overlap(used, value->a[i]);
+	if (free)
+		axes_append_all(axes, value);
+	for (int i = 0; i < mesh->naxes && !free; i++) {
+		AxisRef axis = axis_whole(mesh, i);
+		free = !axes_overlap(used, axis) && axis.size == ways;
+		if (free)
+			axes_append(axes, axis);
+	}
+	return free;
+}
+
+/* Where sizes are those of a device's part: the type with the axes along which there are as
+   many parts as are missing, if there are some for each dim.  `value`: where what has it
+   is, if that is known. */
+static void
+note_whole(Elab *e, const Annotation *a, const Type *whole, const int64_t *parts,
+	const Placement *value)
+{
 	Text t = {0};
 	AxisList used = {0}, axes;
+	int rank = whole->rank;
 	bool fits = a->rank == rank && rank > 0;
 	for (int d = 0; fits && d < rank; d++) {
 		axes = placement_dim(&a->placement, d);
@@ -215,18 +239,14 @@ note_whole(Elab *e, const Annotation *a, const int64_t *whole, const int64_t *pa
 	}
 	text_printf(&t, "%s[", a->has_dtype ? dtypes[a->dtype].name : "");
 	for (int d = 0; fits && d < rank; d++) {
-		bool missing = whole[d] != parts[d];
+		int64_t size = whole->dims[d];
+		AxisList has = value != NULL ? placement_dim(value, d) : (AxisList){0};
 		axes = placement_dim(&a->placement, d);
-		for (int i = 0; missing && i < mesh->naxes; i++) {
-			AxisRef axis = axis_whole(mesh, i);
-			if (axes_overlap(&used, axis) || parts[d] * axis.size != whole[d])
-				continue;
-			axes_append(&axes, axis);
-			axes_append(&used, axis);
-			missing = false;
-		}
-		fits = !missing;
-		text_printf(&t, d > 0 ? ", %" PRId64 : "%" PRId64, whole[d]);
+		if (size != parts[d])
+			fits = parts[d] > 0 && size % parts[d] == 0
+				&& find_axes(&e->m->mesh, size / parts[d], &has, &used, &axes);
+		axes_append_all(&used, &axes);
+		text_printf(&t, d > 0 ? ", %" PRId64 : "%" PRId64, size);
 		if (axes.n > 0)
 			text_printf(&t, axes.n > 1 ? "@(%s)" : "@%s", show_axes(e, &axes));
 	}
@@ -273,7 +293,14 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 			: arena_printf(e->arena, "the result, %s on each device,",
 				show_type(e, &values[i]->type));
 		if (!annotation_unify(e, a, &whole, x->range, DIAG_results, what)) {
-			note_whole(e, a, a->dims, whole.dims, whole.rank);
+			/* it is written as each device has it, or lacks its axes */
+			bool part = a->rank == whole.rank
+				&& !memcmp(a->dims, values[i]->type.dims,
+					(size_t)a->rank * sizeof *a->dims);
+			Type declared = whole;
+			memcpy(declared.dims, a->dims, sizeof a->dims);
+			note_whole(e, a, part ? &whole : &declared, part ? a->dims : whole.dims,
+				NULL);
 			right = false;
 		}
 		right = right && annotation_check(e, a, NULL);
@@ -419,7 +446,7 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 		if (resolved)
 			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
 		if (resolved && v == NULL && x.kind == IT_tensor)
-			note_whole(e, &a, x.value->type.dims, a.dims, x.value->type.rank);
+			note_whole(e, &a, &x.value->type, a.dims, &x.value->placement);
 		if (v != NULL)
 			v = emit_placed(e, site, v, &a, false);
 		if (v != NULL)

@@ -4,8 +4,10 @@
  *   x * 0.5       constant 0.5 in x's dtype, broadcast, multiply
  *   8 / 2         4
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "elaborate.h"
 
@@ -64,6 +66,27 @@ to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 	return true;
 }
 
+/* An operand as it is written, in parentheses where an index behind it would be of its end;
+   NULL: it is long. */
+static const char *
+operand_text(Elab *e, Range r)
+{
+	enum { LONGEST = 40 };
+	const char *text = source_file(e->session, r.file)->text + r.begin;
+	int n = r.end - r.begin, depth = 0;
+	bool primary = true;
+	if (n > LONGEST || memchr(text, '\n', (size_t)n) != NULL)
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		bool opens = strchr("([", text[i]) != NULL,
+		     closes = strchr(")]", text[i]) != NULL;
+		bool name = isalnum((unsigned char)text[i]) || strchr("_.", text[i]) != NULL;
+		primary &= depth > 0 || name || opens;
+		depth += opens - closes;
+	}
+	return arena_printf(e->arena, primary ? "%.*s" : "(%.*s)", n, text);
+}
+
 /* where(p, x, b) with x of f32[8, 4] and b of f32[8]: b[:, new] would, if there is one way
    to put its dims among those of x, the common shape of the others. */
 static void
@@ -82,16 +105,15 @@ note_new(Elab *e, Range r, const Type *b, const Type *x)
 		taken = set;
 		ways++;
 	}
-	const char *text = source_file(e->session, r.file)->text + r.begin;
-	const char *name = arena_strndup(e->arena, text, (size_t)(r.end - r.begin));
-	if (ways != 1 || !is_identifier(name))
+	const char *operand = ways == 1 ? operand_text(e, r) : NULL;
+	if (operand == NULL)
 		return;
 	Text t = {0};
 	for (int d = 0; d < x->rank; d++)
 		if (taken & ((1u << (d + 1)) - 1))
 			text_printf(&t, "%s%s", t.n > 0 ? ", " : "",
 				taken >> d & 1 ? ":" : "new");
-	diag_note(e->session, nowhere, "%s[%s] would", name, t.s);
+	diag_note(e->session, nowhere, "%s[%s] would", operand, t.s);
 	text_free(&t);
 }
 

@@ -132,6 +132,7 @@ place(Elab *e, Annotation *a)
 	const TypeSpec *spec = a->spec;
 	Used used = {0};
 	AxisList axes;
+	bool right = true;
 	a->placement = placement_none(a->rank);
 	a->placed = spec->open || spec->replicated || spec->unreduced;
 	for (int d = 0; d < a->rank; d++) {
@@ -141,12 +142,11 @@ place(Elab *e, Annotation *a)
 		placement_set_dim(&a->placement, d, &axes);
 		if (dim->open || spec->open)
 			a->placement.open |= (uint16_t)(1u << d);
-		if (!check_priority(e, dim, spec->open))
-			return false;
+		right &= check_priority(e, dim, spec->open);
 		a->placement.priority[d] = (uint8_t)dim->priority;
 		a->placed |= dim->placed;
 	}
-	if (!resolve_axes(e, &used, spec->replicated_axes, &axes))
+	if (!right || !resolve_axes(e, &used, spec->replicated_axes, &axes))
 		return false;
 	placement_set_replicated(&a->placement, &axes);
 	a->placement.all_replicated = spec->replicated && axes.n == 0;
