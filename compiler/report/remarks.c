@@ -182,38 +182,46 @@ needs(const Rule *r, const Reader *reader, int dim, bool (*good)(const Factor *f
 	return false;
 }
 
-/* What the reader does with the dim that its axes can't stay; false: nothing. */
-static bool
-text_reader_why(Remarks *remarks, Text *t, const Transfer *x, int dim, const Reader *reader)
-{
-	const Op *user = reader->op;
-	const Rule *rule = op_rule(remarks->arena, user);
-	Text name = {0};
-	bool whole = needs(rule, reader, dim, factor_splittable);
-	bool uneven = !whole && leaves_remainder(user, x->value, dim);
+/* What a reader does with a dim that its axes can't stay: the stronger reason behind. */
+typedef enum Hold { HOLD_none, HOLD_rows, HOLD_uneven, HOLD_whole } Hold;
 
+static Hold
+reader_holds(Remarks *remarks, const Transfer *x, int dim, const Reader *reader)
+{
+	const Rule *rule = op_rule(remarks->arena, reader->op);
+
+	if (needs(rule, reader, dim, factor_splittable))
+		return HOLD_whole;
+	if (leaves_remainder(reader->op, x->value, dim))
+		return HOLD_uneven;
 	/* what is asked for needs no such reason */
-	if (!whole && !uneven && (x->op->requested || !needs(rule, reader, dim, factor_stays)))
-		return false;
+	bool moves = !x->op->requested && needs(rule, reader, dim, factor_stays);
+	return moves ? HOLD_rows : HOLD_none;
+}
+
+static void
+text_hold(Text *t, const Remarks *remarks, const Transfer *x, int dim, const Op *user,
+	Hold hold)
+{
+	int64_t size = dim < user->results[0]->type.rank ? user->results[0]->type.dims[dim] : 0;
+	Text name = {0};
+
 	text_add(&name, user->label);
-	if (user->block != x->op->block)
+	if (user->block != x->op->block || user->range.line != x->op->range.line)
 		text_line(&name, remarks->module, " (", user->range, ")");
-	if (whole) {
+	if (hold == HOLD_whole)
 		text_printf(t, "; %s works along dim %d and needs it whole", name.s, dim);
-	} else if (uneven) {
-		int64_t size = user->results[0]->type.dims[dim];
+	else if (hold == HOLD_uneven)
 		text_printf(t,
 			"; %s leaves %lld along dim %d, and %lld is not a multiple of %lld",
 			name.s, (long long)size, dim, (long long)size,
 			(long long)placement_dim_ways(&x->value->placement, dim));
-	} else {
+	else
 		text_printf(t,
 			"; %s moves elements along dim %d, where no exchange of boundary rows "
 			"moves less",
 			name.s, dim);
-	}
 	text_free(&name);
-	return true;
 }
 
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
@@ -231,9 +239,15 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 	}
 	text_origin(t, remarks->module, v, dim, a);
 	add_readers(&readers, remarks->arena, x->op->results[0], MOST_READERS);
-	for (int i = 0; i < readers.n; i++)
-		if (text_reader_why(remarks, t, x, dim, &readers.all[i]))
-			return;
+	Hold strongest = HOLD_none;
+	int at = 0;
+	for (int i = 0; i < readers.n; i++) {
+		Hold hold = reader_holds(remarks, x, dim, &readers.all[i]);
+		at = hold > strongest ? i : at;
+		strongest = hold > strongest ? hold : strongest;
+	}
+	if (strongest != HOLD_none)
+		text_hold(t, remarks, x, dim, readers.all[at].op, strongest);
 }
 
 /* Of a move: why it is needed; of an exchange of rows: where the axes of the dims
