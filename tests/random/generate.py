@@ -31,6 +31,9 @@ MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [8, 2], [2, 2, 2], [1, 4, 2], [2, 3, 2], [2, 2, 4], [2, 1, 3],
           [5, 1, 3], [4, 2, 2], [2, 2, 2, 2]]
 AXES = ["X", "Y", "Z", "W"]
+PRODUCTS = ["matmul(%(x)s, %(w)s)", "sum(%(x)s[:, :, new] * %(w)s[new, :, :], dim=1)",
+            "sum(%(x)s[:, new, :] * transpose(%(w)s)[new, :, :], dim=-1)",
+            "sum(%(w)s[:, new, :] * transpose(%(x)s)[:, :, new], dim=0)"]
 UNEVEN = 0.15           # of the programs have dims that their axes do not divide
 MANY = 0.05             # have up to MOST_AXES, those added of size 1
 MOST_AXES = 16
@@ -701,7 +704,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
                         dims)
 
     def op_sum_of_products(self):
-        """Partial sums added to partial sums."""
+        """Partial sums added to partial sums, also of what is multiplied element by
+        element."""
         dtype = self.dtype(FLOATS + INTEGERS)
         m, n = self.size(8), self.size(8)
         operands, terms = [], []
@@ -709,7 +713,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
             k = self.size(12)
             x, w = self.pick([dtype], dims=[m, k]), self.pick([dtype], dims=[k, n])
             operands += [x, w]
-            terms.append("matmul(%s, %s)" % (x.name, w.name))
+            form = self.random.choice(PRODUCTS) if m * k * n <= MOST_ELEMENTS else PRODUCTS[0]
+            terms.append(form % {"x": x.name, "w": w.name})
         if self.chance(0.2):
             operands.append(self.pick([dtype], dims=[m, n]))
             terms.insert(self.random.randint(0, len(terms)), operands[-1].name)
