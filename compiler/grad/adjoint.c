@@ -63,15 +63,6 @@ make_backward(Op *op)
 }
 
 Value *
-make_number(Make k, const Type *type, double number)
-{
-	bool real = dtype_is_float(type->dtype);
-	int64_t payload = real ? double_payload(number) : (int64_t)number;
-
-	return make_splat(k, make_constant(k, type->dtype, payload), type);
-}
-
-Value *
 make_zeros(Make k, const Type *type)
 {
 	return make_number(k, type, 0);

@@ -109,8 +109,6 @@ Value *here_operand(Adjoint *a, const Op *op, int operand);
 /* Before the op, for a backward pass. */
 Make make_backward(Op *op);
 Value *make_zeros(Make k, const Type *type);
-/* A number in each element of a tensor of that type. */
-Value *make_number(Make k, const Type *type, double number);
 /* Backward through all ops of a block but its return. */
 void adjoint_block(Adjoint *a, const Block *b);
 void refuse(Adjoint *a, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);

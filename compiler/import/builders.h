@@ -42,9 +42,15 @@ Builder import_op_custom_call;
 /* collectives.c */
 Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute;
 
-/* composed.c: a number everywhere, of the type of x. */
+/* values.c: a number everywhere, of the type of x; the bits of one; x and a number */
 Value *number_like(Make k, const Value *x, double v);
-/* composed.c: the integers of so many bytes */
+Value *word_like(Make k, const Value *x, uint64_t word);
+Value *with(Make k, OpKind kind, Value *x, double v);
+Value *compare_with(Make k, Direction d, Value *x, double v);
+/* Of a tensor of the type, each element's number among those along `dims`, the last of them
+   counting fastest; `step` (NULL: 1) elements of a dim share one. */
+Value *number_elements(Make k, const Type *type, uint32_t dims, const int64_t *step);
+/* The integers of so many bytes. */
 DType integers_of(int bytes, DTypeClass class);
 
 /* floats.c: integers that compare as the floats x in total order */

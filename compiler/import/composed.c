@@ -20,17 +20,6 @@ import_op_square(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
-Value *
-number_like(Make k, const Value *x, double v)
-{
-	if (!x)
-		return NULL;
-	DType d = x->type.dtype;
-	int64_t payload = dtype_is_float(d) ? double_payload(v) : (int64_t)v;
-
-	return make_splat(k, make_constant(k, d, payload), &x->type);
-}
-
 /* sqrt(1 - x^2) */
 static Value *
 other_leg(Make k, Value *x, Value *one)
@@ -59,21 +48,11 @@ import_op_angle(Import *in, const MlirOp *op, int kind)
 		: make_binary(k, O_atan2, leg, make_binary(k, O_add, one, x));
 	Value *angle = make_binary(k, O_add, half, half);
 	if (kind == ANGLE_acos) {
-		Value *end = make_compare(k, DIR_EQ, x, number_like(k, x, -1));
+		Value *end = compare_with(k, DIR_EQ, x, -1);
 		angle = make_select(k, end, number_like(k, x, 3.141592653589793), angle);
 	}
 	in->results[0] = angle;
 	return true;
-}
-
-DType
-integers_of(int bytes, DTypeClass class)
-{
-	int d = 0;
-
-	while (dtypes[d].class != class || dtypes[d].bytes != bytes)
-		d++;
-	return (DType)d;
 }
 
 /* Away from zero the bits are one more, towards it one less; at zero the sign changes. */
@@ -117,8 +96,8 @@ bits_apart(Make k, Value *x, int n, DType few)
 		dims[d] = x->type.dims[d];
 	dims[rank] = 1;
 	for (int i = 0; i < n; i++) {
-		Value *by = number_like(k, x, 8 * dtypes[few].bytes * i);
-		Value *part = make_convert(k, make_binary(k, O_shr, x, by), few);
+		Value *part = with(k, O_shr, x, 8 * dtypes[few].bytes * i);
+		part = make_convert(k, part, few);
 		parts[i] = make_reshape(k, part, rank + 1, dims);
 	}
 	return make_concatenate(k, n, parts, rank);
@@ -133,7 +112,7 @@ bits_together(Make k, Value *x, DType many)
 	for (int64_t i = 0; i < x->type.dims[rank - 1]; i++) {
 		Value *part = make_slice_dim(k, x, rank - 1, i, i + 1, 1);
 		part = make_convert(k, make_reshape(k, part, rank - 1, x->type.dims), many);
-		part = make_binary(k, O_shl, part, number_like(k, part, (double)(width * i)));
+		part = with(k, O_shl, part, (double)(width * i));
 		all = all ? make_binary(k, O_or, all, part) : part;
 	}
 	return all;

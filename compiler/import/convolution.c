@@ -425,7 +425,7 @@ convolve_phases(Import *in, const MlirOp *op, const Convolution *conv, const Typ
 		Type part = *type;
 		phases[n] = find_phase(in, conv, i, n, &part, &phase)
 			? convolve_phases(in, op, &phase, &part)
-			: make_splat(in->make, make_constant(in->make, type->dtype, 0), &part);
+			: make_full(in->make, &part, 0);
 	}
 	return take_turns(in->make, n, phases, d, type->dims[d]);
 }

@@ -140,8 +140,7 @@ import_op_constant(Import *in, const MlirOp *op, int detail)
 	if (!dense_read(in, attr, type.dtype, &dense))
 		return false;
 	if (dense.n == 1)
-		in->results[0] = make_splat(in->make,
-			make_constant(in->make, type.dtype, dense.v[0]), &type);
+		in->results[0] = make_full(in->make, &type, dense.v[0]);
 	else if (dense.n == type_elements(&type))
 		in->results[0] = make_array(in->make, &type, dense.v);
 	else

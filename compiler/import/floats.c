@@ -27,14 +27,6 @@ bits_of(DType d)
 	return (FloatBits){exponent, 8 * dtypes[d].bytes - 1 - exponent};
 }
 
-/* Of a dtype that has it: an unsigned one, or one whose sign is not set. */
-static Value *
-word_like(Make k, const Value *x, uint64_t word)
-{
-	return x ? make_splat(k, make_constant(k, x->type.dtype, (int64_t)word), &x->type)
-		 : NULL;
-}
-
 static Value *
 with_word(Make k, OpKind kind, Value *x, uint64_t word)
 {
@@ -122,6 +114,6 @@ total_order(Make k, Value *x)
 	Value *word = words_of(k, x, DC_signed);
 	uint64_t below = ((uint64_t)1 << (8 * dtypes[x->type.dtype].bytes - 1)) - 1;
 
-	Value *negative = make_compare(k, DIR_LT, word, word_like(k, word, 0));
+	Value *negative = compare_with(k, DIR_LT, word, 0);
 	return make_select(k, negative, with_word(k, O_xor, word, below), word);
 }

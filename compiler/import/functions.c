@@ -13,29 +13,11 @@
 
 typedef Value *Formula(Make, Value *);
 
-static Value *
-plus(Make k, Value *x, double v)
-{
-	return make_binary(k, O_add, x, number_like(k, x, v));
-}
-
-static Value *
-times(Make k, Value *x, double v)
-{
-	return make_binary(k, O_mul, x, number_like(k, x, v));
-}
-
-static Value *
-is_beyond(Make k, Value *x, double v)
-{
-	return make_compare(k, DIR_GT, x, number_like(k, x, v));
-}
-
 /* e^x / 2, of what would be too large before it is halved, too */
 static Value *
 half_exp(Make k, Value *x)
 {
-	return make_unary(k, O_exp, plus(k, x, -LN_2));
+	return make_unary(k, O_exp, with(k, O_add, x, -LN_2));
 }
 
 static Value *
@@ -50,22 +32,22 @@ static Value *
 formula_sinh(Make k, Value *x)
 {
 	Value *e = make_unary(k, O_expm1, x);
-	Value *near = make_binary(k, O_add, e, make_binary(k, O_div, e, plus(k, e, 1)));
+	Value *near = make_binary(k, O_add, e, make_binary(k, O_div, e, with(k, O_add, e, 1)));
 	Value *up = half_exp(k, x), *down = half_exp(k, make_unary(k, O_neg, x));
 	Value *far = make_binary(k, O_sub, up, down);
-	Value *large = is_beyond(k, make_unary(k, O_abs, x), 1);
+	Value *large = compare_with(k, DIR_GT, make_unary(k, O_abs, x), 1);
 
-	return make_select(k, large, far, times(k, near, 0.5));
+	return make_select(k, large, far, with(k, O_mul, near, 0.5));
 }
 
 static Value *
 formula_asinh(Make k, Value *x)
 {
 	Value *a = make_unary(k, O_abs, x), *square = make_binary(k, O_mul, a, a);
-	Value *root = plus(k, make_unary(k, O_sqrt, plus(k, square, 1)), 1);
+	Value *root = with(k, O_add, make_unary(k, O_sqrt, with(k, O_add, square, 1)), 1);
 	Value *more = make_binary(k, O_add, a, make_binary(k, O_div, square, root));
-	Value *large = plus(k, make_unary(k, O_log, a), LN_2);
-	Value *beyond = is_beyond(k, a, 1e9);
+	Value *large = with(k, O_add, make_unary(k, O_log, a), LN_2);
+	Value *beyond = compare_with(k, DIR_GT, a, 1e9);
 	Value *y = make_select(k, beyond, large, make_unary(k, O_log1p, more));
 
 	return make_binary(k, O_mul, make_unary(k, O_sign, x), y);
@@ -74,10 +56,11 @@ formula_asinh(Make k, Value *x)
 static Value *
 formula_acosh(Make k, Value *x)
 {
-	Value *below = plus(k, x, -1);
+	Value *below = with(k, O_add, x, -1);
 	Value *left = make_unary(k, O_sqrt, below);
-	Value *root = make_binary(k, O_mul, left, make_unary(k, O_sqrt, plus(k, x, 1)));
-	Value *large = plus(k, make_unary(k, O_log, x), LN_2), *beyond = is_beyond(k, x, 1e9);
+	Value *root = make_binary(k, O_mul, left, make_unary(k, O_sqrt, with(k, O_add, x, 1)));
+	Value *large = with(k, O_add, make_unary(k, O_log, x), LN_2),
+	      *beyond = compare_with(k, DIR_GT, x, 1e9);
 	Value *sum = make_binary(k, O_add, below, root);
 
 	return make_select(k, beyond, large, make_unary(k, O_log1p, sum));
@@ -88,7 +71,7 @@ formula_atanh(Make k, Value *x)
 {
 	Value *down = make_unary(k, O_log1p, make_unary(k, O_neg, x));
 
-	return times(k, make_binary(k, O_sub, make_unary(k, O_log1p, x), down), 0.5);
+	return with(k, O_mul, make_binary(k, O_sub, make_unary(k, O_log1p, x), down), 0.5);
 }
 
 static Value *
@@ -97,7 +80,7 @@ polynomial(Make k, Value *x, const double *factors, int n)
 	Value *y = number_like(k, x, factors[0]);
 
 	for (int i = 1; i < n; i++)
-		y = plus(k, make_binary(k, O_mul, y, x), factors[i]);
+		y = with(k, O_add, make_binary(k, O_mul, y, x), factors[i]);
 	return y;
 }
 
@@ -114,16 +97,16 @@ formula_erfc(Make k, Value *x)
 	Value *a = make_unary(k, O_abs, x), *square = make_binary(k, O_mul, x, x);
 	Value *part = make_binary(k, O_div, number_like(k, x, 1), a);
 	Value *q = make_binary(k, O_mul, part, part);
-	Value *beyond = is_beyond(k, a, 2), *outer = polynomial(k, q, from_2, 8);
+	Value *beyond = compare_with(k, DIR_GT, a, 2), *outer = polynomial(k, q, from_2, 8);
 	Value *p = make_select(k, beyond, outer, polynomial(k, q, to_2, 9));
 	Value *bell = make_unary(k, O_exp, make_unary(k, O_neg, square));
 	Value *tail = make_binary(k, O_mul, make_binary(k, O_mul, bell, part), p);
-	Value *left = plus(k, make_unary(k, O_neg, tail), 2);
-	Value *far = make_select(k, is_beyond(k, x, 0), tail, left);
+	Value *left = with(k, O_add, make_unary(k, O_neg, tail), 2);
+	Value *far = make_select(k, compare_with(k, DIR_GT, x, 0), tail, left);
 
-	Value *near = plus(k, make_unary(k, O_neg, make_unary(k, O_erf, x)), 1);
+	Value *near = with(k, O_add, make_unary(k, O_neg, make_unary(k, O_erf, x)), 1);
 
-	return make_select(k, is_beyond(k, a, 1), far, near);
+	return make_select(k, compare_with(k, DIR_GT, a, 1), far, near);
 }
 
 bool

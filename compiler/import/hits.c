@@ -41,12 +41,6 @@ find_hits(Make k, Value *rows, const Type *wide)
 	return make_compare(k, DIR_EQ, position, make_spread(k, rows, 0, &positions));
 }
 
-static Value *
-splat_payload(Make k, int64_t payload, const Type *type)
-{
-	return make_splat(k, make_constant(k, type->dtype, payload), type);
-}
-
 Value *
 hits_take(Make k, Value *flat, Value *rows, const Numbers *along)
 {
@@ -56,7 +50,7 @@ hits_take(Make k, Value *flat, Value *rows, const Numbers *along)
 	for (int d = 0; d < flat->type.rank; d++)
 		to[d] = d < along->n ? along->v[d] : position + d - along->n;
 	Value *hits = find_hits(k, rows, &wide), *all = make_broadcast(k, flat, &wide, to);
-	Value *picked = make_select(k, hits, all, splat_payload(k, 0, &wide));
+	Value *picked = make_select(k, hits, all, make_full(k, &wide, 0));
 	return make_reduce(k, wide.dtype == D_pred ? C_or : C_add, picked, 1, &position);
 }
 
@@ -86,30 +80,11 @@ hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along,
 	for (int d = 0; d < nrows; d++)
 		if (!numbers_have(along, d))
 			dims[n++] = d;
-	Value *none = splat_payload(k, combiner_identity(c, wide.dtype), &wide);
+	Value *none = make_full(k, &wide, combiner_identity(c, wide.dtype));
 	Value *hits = find_hits(k, rows, &wide), *all = make_broadcast(k, update, &wide, to);
 	Value *picked = make_select(k, hits, all, none);
 	picked = n ? make_reduce(k, c, picked, n, dims) : picked;
 	return combine(k, c, flat, batches_in_order(k, picked, along));
-}
-
-/* Which of the rows of a batch each is: 0, 1, ... */
-static Value *
-number_rows(Make k, const Value *rows, const Numbers *along, int64_t *n)
-{
-	Value *number = NULL;
-	const Type *type = &rows->type;
-
-	*n = 1;
-	for (int d = type->rank - 1; d >= 0; d--) {
-		if (numbers_have(along, d))
-			continue;
-		Value *at = make_iota(k, type, d);
-		at = make_binary(k, O_mul, at, splat_payload(k, *n, type));
-		number = number ? make_binary(k, O_add, number, at) : at;
-		*n *= type->dims[d];
-	}
-	return number ? number : splat_payload(k, 0, type);
 }
 
 /* update[batches, one dim of the rows, the others] */
@@ -138,20 +113,26 @@ hits_set(Make k, Value *flat, Value *rows, const Numbers *along, Value *update)
 {
 	Type last = flat->type;
 	Numbers first = {.n = along->n};
-	int64_t n;
+	uint32_t own = 0; /* dims of the rows that no batch is */
+	int64_t n = 1;
 
 	last.dtype = D_i32;
 	last.rank = along->n + 1;
 	for (int b = 0; b < along->n; b++)
 		first.v[b] = b;
-	Value *none = splat_payload(k, -1, &last);
-	Value *number = number_rows(k, rows, along, &n);
+	Value *none = make_full(k, &last, -1);
+	for (int d = 0; d < rows->type.rank; d++)
+		if (!numbers_have(along, d)) {
+			own |= 1u << d;
+			n *= rows->type.dims[d];
+		}
+	Value *number = number_elements(k, &rows->type, own, NULL);
 	Value *set = hits_combine(k, C_max, none, rows, along, number);
 	update = batches_first(k, update, rows, along, n);
 	if (!set || !update)
 		return NULL;
 	Value *taken =
 		along->n ? hits_take(k, update, set, &first) : make_take(k, update, set, 0);
-	set = make_compare(k, DIR_GE, set, splat_payload(k, 0, &last));
+	set = compare_with(k, DIR_GE, set, 0);
 	return make_select(k, make_spread(k, set, 0, &flat->type), taken, flat);
 }

@@ -139,23 +139,13 @@ import_op_window(Import *in, const MlirOp *op, int detail)
 
 /* ---- backward through a pooling that takes the greatest, or the least */
 
-/* i1 of the element (i1, i0) of each window, of `type`, as one number: i1 n0 + i0. */
+/* i1 n0 + i0 of the element (i1, i0) of each window, behind the first `rank` dims. */
 static Value *
-element_numbers(Make k, const Type *type, int rank)
+number_in_windows(Make k, const Type *type, int rank)
 {
-	Type shape = *type;
-	Value *all = NULL;
-	int64_t by = 1;
+	const Type of = type_of(D_i32, type->rank, type->dims);
 
-	shape.dtype = D_i32;
-	for (int d = type->rank - 1; d >= rank; d--) {
-		Value *v = make_iota(k, &shape, d);
-		if (by > 1)
-			v = make_binary(k, O_mul, v, number_like(k, v, (double)by));
-		all = all ? make_binary(k, O_add, all, v) : v;
-		by *= type->dims[d];
-	}
-	return all ? all : make_splat(k, make_constant(k, D_i32, 0), &shape);
+	return number_elements(k, &of, ~0u << rank, NULL);
 }
 
 /* pred: is the element one of the operand, not of its padding? */
@@ -164,7 +154,7 @@ inside_of(Import *in, const MlirOp *op, const Type *type, const Frame *frame)
 {
 	Make k = in->make;
 	Type shape = type_of(D_pred, type->rank, type->dims);
-	Value *yes = make_splat(k, make_constant(k, D_pred, 1), &shape);
+	Value *yes = make_full(k, &shape, 1);
 
 	return frame_show(in, op, yes, make_constant(k, D_pred, 0), frame);
 }
@@ -178,7 +168,7 @@ first_taken(Make k, Value *shown, Value *at, Value *inside, int rank)
 	Value *odd = make_binary(k, O_and, inside, make_compare(k, DIR_NE, shown, shown));
 	Value *last_odd = reduce_last(k, C_max, make_select(k, odd, at, none), rank);
 	Value *last = reduce_last(k, C_max, make_select(k, inside, at, none), rank);
-	Value *next = make_binary(k, O_add, last_odd, number_like(k, last_odd, 1));
+	Value *next = with(k, O_add, last_odd, 1);
 
 	return make_select(k, make_compare(k, DIR_EQ, last, last_odd), last_odd, next);
 }
@@ -195,10 +185,10 @@ taken_elements(Import *in, const MlirOp *op, Combiner c, const Frame *frame)
 
 	if (!shown || !inside)
 		return NULL;
-	Value *at = element_numbers(k, &shown->type, rank);
+	Value *at = number_in_windows(k, &shown->type, rank);
 	if (!at)
 		return NULL;
-	Value *end = make_splat(k, make_constant(k, D_i32, INT32_MAX), &at->type);
+	Value *end = make_full(k, &at->type, INT32_MAX);
 	if (dtype_is_float(x->type.dtype)) {
 		Value *first = first_taken(k, shown, at, inside, rank);
 		Value *behind =
@@ -257,7 +247,7 @@ given_back(Import *in, const MlirOp *op, Value *taken, const Frame *back)
 
 	if (!seen || !whose)
 		return NULL;
-	Value *number = element_numbers(k, &whose->type, rank); /* the last first */
+	Value *number = number_in_windows(k, &whose->type, rank); /* the last first */
 	int64_t n = type_elements_from(&whose->type, rank);
 	number = make_binary(k, O_sub, number_like(k, number, (double)(n - 1)), number);
 	Value *takes = make_compare(k, DIR_EQ, whose, number);

@@ -18,12 +18,6 @@ typedef struct State {
 	Value *of, *key, *start; /* u64 */
 } State;
 
-static Value *
-with(Make k, OpKind kind, Value *x, double number)
-{
-	return x ? make_binary(k, kind, x, number_like(k, x, number)) : NULL;
-}
-
 /* The lesser half of 64 bits, or the greater. */
 static Value *
 half_of(Make k, Value *x, bool greater)
@@ -48,23 +42,13 @@ joined(Make k, Value *low, Value *high)
 	return make_binary(k, O_or, make_convert(k, low, D_u64), high);
 }
 
-/* The number of each element of the shape, u32, each dim counted in steps of `step`. */
+/* The number of each element of the shape, each dim counted in steps of `step`. */
 static Value *
-numbers(Make k, const Type *type, const int64_t *step)
+count_elements(Make k, const Type *type, const int64_t *step)
 {
-	Type of = *type;
-	int64_t stride = 1;
+	const Type of = type_of(D_u32, type->rank, type->dims);
 
-	of.dtype = D_u32;
-	Value *sum = make_splat(k, make_constant(k, D_u32, 0), &of);
-	for (int d = of.rank - 1; d >= 0 && sum; d--) {
-		Value *at = make_iota(k, &of, d);
-		if (step[d] > 1)
-			at = with(k, O_div, at, (double)step[d]);
-		sum = make_binary(k, O_add, sum, with(k, O_mul, at, (double)stride));
-		stride *= (of.dims[d] + step[d] - 1) / step[d];
-	}
-	return sum;
+	return number_elements(k, &of, ~0u, step);
 }
 
 /* start + count, in two words. */
@@ -103,8 +87,7 @@ static Value *
 philox(Make k, const State *state, const Type *type, int per, int64_t *counts)
 {
 	enum { ROUNDS = 10 };
-	const int64_t ones[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-	Value *number = numbers(k, type, ones), *c[4], *key[2];
+	Value *number = count_elements(k, type, NULL), *c[4], *key[2];
 
 	*counts = (type_elements(type) + per - 1) / per;
 	count_from(k, state, with(k, O_div, number, per), &c[0], &c[1]);
@@ -126,8 +109,7 @@ philox(Make k, const State *state, const Type *type, int per, int64_t *counts)
 	if (!which)
 		return NULL;
 	for (int i = 1; i < per; i++)
-		c[0] = make_select(k, make_compare(k, DIR_EQ, which, number_like(k, which, i)),
-			c[i], c[0]);
+		c[0] = make_select(k, compare_with(k, DIR_EQ, which, i), c[i], c[0]);
 	return c[0];
 }
 
@@ -178,7 +160,7 @@ threefry(Make k, const State *state, const Type *type, bool wide, int64_t *count
 		step[dim] = 2;
 		*counts = *counts / type->dims[dim] * ((type->dims[dim] + 1) / 2);
 	}
-	Value *count = numbers(k, type, step);
+	Value *count = count_elements(k, type, step);
 	if (!count)
 		return NULL;
 	threefry_words(k, state, count, x);
@@ -187,9 +169,7 @@ threefry(Make k, const State *state, const Type *type, bool wide, int64_t *count
 	if (!type->rank)
 		return x[0];
 	Value *odd = with(k, O_rem, make_iota(k, &count->type, dim), 2);
-	return odd ? make_select(k, make_compare(k, DIR_EQ, odd, number_like(k, odd, 1)), x[1],
-		       x[0])
-		   : NULL;
+	return make_select(k, compare_with(k, DIR_EQ, odd, 1), x[1], x[0]);
 }
 
 /* ---- the op */

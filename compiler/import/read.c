@@ -46,8 +46,7 @@ read_lacks(Import *in, const MlirOp *op, const char *what)
 		Type type;
 		if (!type_result(in, op, i, &type))
 			return false;
-		in->results[i] =
-			make_splat(in->make, make_constant(in->make, type.dtype, 0), &type);
+		in->results[i] = make_full(in->make, &type, 0);
 	}
 	return true;
 }

@@ -165,8 +165,8 @@ first_rows(Make k, const Flat *cut, Value *index, int64_t vector, Value **inside
 		*inside = *inside ? make_binary(k, O_and, *inside, here) : here;
 		at = make_convert(k, make_clamp(k, low, at, high), D_i32);
 		if (rows) {
-			Value *by = number_like(k, rows, (double)cut->shape->dims[d]);
-			at = make_binary(k, O_add, make_binary(k, O_mul, rows, by), at);
+			rows = with(k, O_mul, rows, (double)cut->shape->dims[d]);
+			at = make_binary(k, O_add, rows, at);
 		}
 		rows = at;
 	}
@@ -195,7 +195,7 @@ find_rows(Make k, const Flat *cut, Value *index, int64_t vector, bool drop)
 			continue;
 		if (type.dims[dim] > 1) {
 			Value *on = make_iota(k, &type, dim);
-			on = make_binary(k, O_mul, on, number_like(k, on, (double)stride));
+			on = with(k, O_mul, on, (double)stride);
 			rows = make_binary(k, O_add, rows, on);
 		}
 		dim++;
@@ -296,7 +296,7 @@ set_rows(Import *in, Value *flat, Value *rows, Value *update)
 {
 	Make k = in->make;
 	Type count = type_of(D_i32, 1, flat->type.dims);
-	Value *none = make_splat(k, make_constant(k, D_i32, 0), &count);
+	Value *none = make_full(k, &count, 0);
 	Value *ones = number_like(k, rows, 1);
 	Value *set = make_compare(k, DIR_GT, add_rows(in, none, rows, ones, 0), none);
 	Value *sum = add_rows(in, number_like(k, flat, 0), rows, update, 0);

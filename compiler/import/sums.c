@@ -187,9 +187,7 @@ reduce_arguments(Import *in, Combiner c, int dim)
 		make_broadcast(in->make, best, &x->type, rest));
 	if (dtype_is_float(x->type.dtype)) /* NaN is the largest, and the smallest */
 		hit = make_binary(in->make, O_or, hit, make_compare(in->make, DIR_NE, x, x));
-	Value *end = make_splat(in->make,
-		make_constant(in->make, index->type.dtype, index->type.dims[dim]),
-		&index->type);
+	Value *end = make_full(in->make, &index->type, index->type.dims[dim]);
 	in->results[0] = best;
 	in->results[1] =
 		make_reduce(in->make, C_min, make_select(in->make, hit, index, end), 1, &along);

@@ -86,7 +86,7 @@ take_diagonals(Make k, Term *term)
 			Value *row = make_iota(k, &positions, i);
 			Value *column = make_iota(k, &positions, j);
 			Value *same = make_compare(k, DIR_EQ, row, column);
-			Value *zero = make_splat(k, make_constant(k, type.dtype, 0), &type);
+			Value *zero = make_full(k, &type, 0);
 			term->value = make_select(k, same, term->value, zero);
 			term->value = make_reduce(k, C_add, term->value, 1, &dim);
 			remove_dim(term, j, type.rank);

@@ -277,6 +277,20 @@ make_splat(Make k, Value *scalar, const Type *shape)
 	return make_broadcast(called(k, "splat"), scalar, shape, NULL);
 }
 
+Value *
+make_full(Make k, const Type *type, int64_t payload)
+{
+	return make_splat(k, make_constant(k, type->dtype, payload), type);
+}
+
+Value *
+make_number(Make k, const Type *type, double number)
+{
+	bool real = dtype_is_float(type->dtype);
+
+	return make_full(k, type, real ? double_payload(number) : (int64_t)number);
+}
+
 /* Dims of size 1 that become larger are dropped first. */
 Value *
 make_broadcast_to(Make k, Value *x, const Type *shape)

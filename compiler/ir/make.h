@@ -84,6 +84,9 @@ Value *make_broadcast(Make k, Value *x, const Type *shape, const int64_t *to);
 Value *make_spread(Make k, Value *x, int first, const Type *shape);
 /* A scalar everywhere. */
 Value *make_splat(Make k, Value *scalar, const Type *shape);
+/* A payload everywhere, and a number, as one of the dtype. */
+Value *make_full(Make k, const Type *type, int64_t payload);
+Value *make_number(Make k, const Type *type, double number);
 /* As numpy would; sizes are known to fit. */
 Value *make_broadcast_to(Make k, Value *x, const Type *shape);
 

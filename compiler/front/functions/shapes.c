@@ -203,8 +203,8 @@ clamp_index(Call *c, Value *index, int64_t n)
 	index = make_convert(k, index, dtype);
 	if (index == NULL)
 		return NULL;
-	Value *first = make_splat(k, make_constant(k, dtype, 0), &index->type);
-	Value *last = make_splat(k, make_constant(k, dtype, n - 1), &index->type);
+	Value *first = make_full(k, &index->type, 0);
+	Value *last = make_full(k, &index->type, n - 1);
 	return make_convert(k, make_clamp(k, first, index, last), D_i32);
 }
 
@@ -260,7 +260,7 @@ build_matched(Call *c, const Argument *a)
 	Value *at = make_iota(k, &place, added ? dim : dim + 1);
 	Value *hit = make_compare(k, DIR_EQ,
 		spread_along(k, index, dim, added ? dim + 1 : dim, &wide), at);
-	Value *none = make_splat(k, make_constant(k, x->type.dtype, 0), &wide);
+	Value *none = make_full(k, &wide, 0);
 	Value *found = make_select(k, hit, spread_along(k, x, dim, dim + 1, &wide), none);
 	Combiner combiner = x->type.dtype == D_pred ? C_or : C_add;
 	return make_reduce(k, combiner, found, 1, &summed);

@@ -165,9 +165,7 @@ partial_dot(Make k, const Op *dot, Value *const *operands)
 Value *
 nothing_gathered(Make k, const Op *dot)
 {
-	const Type *type = &dot->results[0]->type;
-
-	return make_splat(k, make_constant(k, type->dtype, 0), type);
+	return make_full(k, &dot->results[0]->type, 0);
 }
 
 Value *

@@ -56,8 +56,8 @@ Value *
 is_within(Localizer *l, Value *v, int64_t n)
 {
 	Make k = l->make;
-	Value *low = make_splat(k, make_constant(k, v->type.dtype, 0), &v->type);
-	Value *end = make_splat(k, make_constant(k, v->type.dtype, n), &v->type);
+	Value *low = make_full(k, &v->type, 0);
+	Value *end = make_full(k, &v->type, n);
 	Value *above = make_compare(k, DIR_GE, v, low);
 
 	return make_binary(named(k, "here"), O_and, above, make_compare(k, DIR_LT, v, end));
@@ -256,8 +256,8 @@ local_index(Localizer *l, Value *index, const AxisList *axes, int64_t rows, bool
 
 	index = make_convert(k, index, dtype);
 	if (clamp) {
-		Value *low = make_splat(k, make_constant(k, dtype, 0), &index->type);
-		Value *high = make_splat(k, make_constant(k, dtype, all - 1), &index->type);
+		Value *low = make_full(k, &index->type, 0);
+		Value *high = make_full(k, &index->type, all - 1);
 		index = make_clamp(named(k, "clamped"), low, index, high);
 	}
 	Value *start = make_convert(k, device_offset(l, axes, rows), dtype);
