@@ -18,8 +18,34 @@ enum {
 	MOST_HOPS = 100,	  /* from a frame outwards */
 };
 
+/* What the walk looks at. */
+typedef enum Opcode {
+	X_call,
+	X_compare,
+	X_conditional,
+	X_constant,
+	X_copy,
+	X_dynamic_slice,
+	X_tuple,
+	X_while,
+	X_other
+} Opcode;
+
+static const char *const opcode_names[X_other] = {
+	[X_call] = "call",
+	[X_compare] = "compare",
+	[X_conditional] = "conditional",
+	[X_constant] = "constant",
+	[X_copy] = "copy",
+	[X_dynamic_slice] = "dynamic-slice",
+	[X_tuple] = "tuple",
+	[X_while] = "while",
+};
+
 typedef struct Instruction {
-	const char *name, *type, *opcode, *operands, *attributes;
+	const char *name, *type, *operands, *attributes;
+	Opcode opcode;
+	OpKind collective; /* OP_COUNT: it is none */
 	int line;
 	bool root;
 } Instruction;
@@ -81,6 +107,31 @@ behind_brackets(const char *c)
 	return c;
 }
 
+static Opcode
+opcode_of(const char *word)
+{
+	int x = 0;
+
+	while (x < X_other && strcmp(opcode_names[x], word))
+		x++;
+	return (Opcode)x;
+}
+
+/* all-gather, or all-gather-start */
+static OpKind
+collective_of(const char *word)
+{
+	size_t n = strlen(word);
+
+	if (n > 6 && !strcmp(word + n - 6, "-start"))
+		n -= 6;
+	for (int k = 0; k < OP_COUNT; k++)
+		if (collectives[k].turns > 0 && strlen(ops[k].hlo) == n
+			&& !strncmp(ops[k].hlo, word, n))
+			return (OpKind)k;
+	return OP_COUNT;
+}
+
 /* %h = f32[8,64]{1,0} dot(%x, %W), attributes */
 static bool
 read_instruction(Xla *xla, const char *c, int line, Computation *of)
@@ -104,7 +155,9 @@ read_instruction(Xla *xla, const char *c, int line, Computation *of)
 	const char *close = behind_brackets(open);
 	instr.name = arena_strndup(a, c, (size_t)(equals - c));
 	instr.type = arena_strndup(a, type, (size_t)(end - type));
-	instr.opcode = arena_strndup(a, opcode, (size_t)(open - opcode));
+	const char *word = arena_strndup(a, opcode, (size_t)(open - opcode));
+	instr.opcode = opcode_of(word);
+	instr.collective = collective_of(word);
 	instr.operands = arena_strndup(a, open, (size_t)(close - open));
 	instr.attributes = arena_strndup(a, close, strlen(close));
 	APPEND(a, of->all, of->n, instr);
@@ -277,7 +330,7 @@ constant_of(const Instruction *instr, int64_t *number)
 {
 	char *end;
 
-	if (!instr || strcmp(instr->opcode, "constant"))
+	if (!instr || instr->opcode != X_constant)
 		return false;
 	*number = strtoll(instr->operands + 1, &end, 10);
 	return end > instr->operands + 1 && *end == ')';
@@ -291,7 +344,7 @@ maker(Xla *xla, Computation *of, const char *name)
 
 	for (int hops = 0; name && hops < MOST_HOPS; hops++) {
 		instr = find(xla, of, name);
-		if (!instr || strcmp(instr->opcode, "copy"))
+		if (!instr || instr->opcode != X_copy)
 			return instr;
 		name = operand(xla, instr, 0);
 	}
@@ -305,7 +358,7 @@ start_of(Xla *xla, Computation *outer, const Instruction *loop, int64_t index)
 	const Instruction *tuple = maker(xla, outer, operand(xla, loop, 0));
 	int64_t start = 0;
 
-	if (tuple && !strcmp(tuple->opcode, "tuple"))
+	if (tuple && tuple->opcode == X_tuple)
 		constant_of(maker(xla, outer, operand(xla, tuple, (int)index)), &start);
 	return start;
 }
@@ -321,7 +374,7 @@ trips_of(Xla *xla, Computation *outer, const Instruction *loop, int64_t *trips)
 	for (int i = 0; condition && i < condition->n; i++)
 		if (condition->all[i].root)
 			root = &condition->all[i];
-	if (!root || strcmp(root->opcode, "compare") || !attribute(root, "direction=LT"))
+	if (!root || root->opcode != X_compare || !attribute(root, "direction=LT"))
 		return false;
 	const Instruction *counter = maker(xla, condition, operand(xla, root, 0));
 	const char *at = counter ? attribute(counter, "index=") : NULL;
@@ -370,33 +423,19 @@ only_sliced(const Computation *of, const Instruction *instr)
 
 	for (int i = 0; i < of->n; i++)
 		if (uses(&of->all[i], instr->name)) {
-			if (strcmp(of->all[i].opcode, "dynamic-slice"))
+			if (of->all[i].opcode != X_dynamic_slice)
 				return false;
 			n++;
 		}
 	return n > 0;
 }
 
-static OpKind
-kind_of(const char *opcode)
-{
-	size_t n = strlen(opcode);
-
-	if (n > 6 && !strcmp(opcode + n - 6, "-start"))
-		n -= 6;
-	for (int k = 0; k < OP_COUNT; k++)
-		if (collectives[k].turns > 0 && strlen(ops[k].hlo) == n
-			&& !strncmp(ops[k].hlo, opcode, n))
-			return (OpKind)k;
-	return OP_COUNT;
-}
-
 static bool
-add_transfer(Xla *xla, Computation *of, const Instruction *instr, OpKind kind, int64_t trips,
-	bool counted)
+add_transfer(Xla *xla, Computation *of, const Instruction *instr, int64_t trips, bool counted)
 {
 	const char *pairs = attribute(instr, "source_target_pairs=");
 	const char *groups = attribute(instr, "replica_groups=");
+	OpKind kind = instr->collective;
 	XlaTransfer new = {.kind = kind, .trips = trips, .counted = counted, .n = 1};
 	const int64_t *ids;
 
@@ -474,21 +513,21 @@ static bool
 walk_instruction(Xla *xla, Computation *of, const Instruction *instr, int64_t trips,
 	bool counted)
 {
-	OpKind kind = kind_of(instr->opcode);
-	Computation *inner;
+	Computation *inner = NULL;
 	int64_t times = 1;
 
-	if (kind != OP_COUNT)
-		return add_transfer(xla, of, instr, kind, trips, counted);
-	if (!strcmp(instr->opcode, "while")) {
+	if (instr->collective != OP_COUNT)
+		return add_transfer(xla, of, instr, trips, counted);
+	if (instr->opcode == X_conditional)
+		return walk_branches(xla, instr, trips, counted);
+	if (instr->opcode == X_while) {
 		bool known = trips_of(xla, of, instr, &times) && mul_i64(trips, times, &times);
 		inner = named_computation(xla, instr, "body=");
-		return !inner || walk(xla, inner, known ? times : trips, counted && known);
+		trips = known ? times : trips;
+		counted = counted && known;
+	} else if (instr->opcode == X_call) {
+		inner = named_computation(xla, instr, "to_apply=");
 	}
-	if (!strcmp(instr->opcode, "conditional"))
-		return walk_branches(xla, instr, trips, counted);
-	inner = strcmp(instr->opcode, "call") ? NULL
-					      : named_computation(xla, instr, "to_apply=");
 	return !inner || walk(xla, inner, trips, counted);
 }
 
