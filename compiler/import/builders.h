@@ -30,6 +30,8 @@ Builder import_op_convolution;
 Builder import_op_window, import_op_scatter_windows;
 /* index.c */
 Builder import_op_gather, import_op_scatter;
+/* opaque.c */
+Builder import_op_opaque;
 /* random.c */
 Builder import_op_random;
 /* control.c */

@@ -102,13 +102,19 @@ find_captures(Import *in, const MlirBlock *block, Table *inside, Captures *c)
 }
 
 static Captures
-captures_of(Import *in, const MlirOp *op, int first)
+captures_of(Import *in, const MlirOp *op)
 {
 	Captures c = {.seen = table_new(in->arena)};
 
-	for (int i = first; i < op->regions.n; i++)
+	for (int i = 0; i < op->regions.n; i++)
 		find_captures(in, op->regions.v[i], table_new(in->arena), &c);
 	return c;
+}
+
+bool
+regions_capture(Import *in, const MlirOp *op)
+{
+	return captures_of(in, op).n > 0;
 }
 
 /* Their names, in the scope, for the parameters of a body from `first` on. */
@@ -290,7 +296,7 @@ import_op_while(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (op->regions.n != 2 || n != op->types.n || n == 0)
 		return read_wrong(in, op->range, "a loop has a condition, a body and values");
-	Captures c = captures_of(in, op, 0);
+	Captures c = captures_of(in, op);
 	Value **carried = NEW_ARRAY(in->arena, Value *, n + c.n + 1);
 	memcpy(carried, in->operands, (size_t)n * sizeof carried[0]);
 	for (int i = 0; i < c.n; i++)
@@ -394,7 +400,7 @@ import_op_case(Import *in, const MlirOp *op, int is_if)
 		return true;
 	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1 || n > MOST)
 		return read_lacks(in, op, "a choice of very many branches");
-	Captures c = captures_of(in, op, 0);
+	Captures c = captures_of(in, op);
 	Value **results = in->results, **handed = NEW_ARRAY(in->arena, Value *, c.n + 1);
 	Value *index = in->operands[0];
 	if (is_if)

@@ -208,19 +208,6 @@ static const struct Splitter {
 	const char *name;
 	void (*split)(Split *q);
 } splitters[] = {
-	{"chlo.acosh", split_each},
-	{"chlo.asinh", split_each},
-	{"chlo.atanh", split_each},
-	{"chlo.bessel_i1e", split_each},
-	{"chlo.cosh", split_each},
-	{"chlo.digamma", split_each},
-	{"chlo.erfc", split_each},
-	{"chlo.lgamma", split_each},
-	{"chlo.polygamma", split_each},
-	{"chlo.sinh", split_each},
-	{"chlo.zeta", split_each},
-	{"stablehlo.round_nearest_afz", split_each},
-	{"stablehlo.compare", split_each},
 	{"stablehlo.sort", split_sort},
 	{"stablehlo.cholesky", split_matrices},
 	{"stablehlo.triangular_solve", split_matrices},
@@ -253,11 +240,14 @@ static const char *
 find_rule(Import *in, const MlirOp *op, Type *types)
 {
 	int n = in->noperands + op->types.n;
+	const ImportRow *row = table_get(in->rows, op->name);
 	Split q = {in, op, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
 
 	for (int t = 0; t < n; t++)
 		for (int d = 0; d < MAX_RANK; d++)
 			q.terms[t].letters[d] = WHOLE_DIM;
+	if (row && row->reach == EACH)
+		split_each(&q);
 	for (size_t i = 0; i < sizeof splitters / sizeof *splitters; i++)
 		if (!strcmp(op->name, splitters[i].name))
 			splitters[i].split(&q);
@@ -305,4 +295,11 @@ read_opaque(Import *in, const MlirOp *op, const char *what)
 		return false;
 	memcpy(in->results, made->results, (size_t)n * sizeof in->results[0]);
 	return true;
+}
+
+bool
+import_op_opaque(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	return read_opaque(in, op, NULL);
 }

@@ -41,7 +41,7 @@ static Table *
 rows_by_name(Arena *a)
 {
 	static const ImportRow rows[] = {
-#define IMPORT(name, builder, detail) {name, import_op_##builder, detail},
+#define IMPORT(name, builder, detail, reach) {name, import_op_##builder, detail, reach},
 #include "import/ops.def"
 #undef IMPORT
 	};

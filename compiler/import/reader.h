@@ -50,10 +50,14 @@ typedef struct Import Import;
 typedef struct Asked Asked;
 typedef bool Builder(Import *in, const MlirOp *op, int detail);
 
+/* Of each element those at its place alone, or not so. */
+typedef enum Reach { EACH, WHOLE } Reach;
+
 typedef struct ImportRow {
 	const char *name;
 	Builder *build;
 	int detail;
+	Reach reach;
 } ImportRow;
 
 struct Import {
@@ -165,6 +169,8 @@ bool tiles_mesh(Import *in);
 const MlirAttr *tiles_sharding(Import *in, const MlirAttr *attr, int rank, const Numbers *open);
 /* The axes along which the device is by itself. */
 bool tiles_manual(Import *in, const MlirAttr *attr, List *axes);
+/* 2,1,4 and what ends it; -1: it is something else. */
+int tiles_list(const char **text, int64_t *v, int most);
 /* ---- shard_map.c: regions of such text */
 bool shard_maps_read(Import *in);
 
@@ -179,6 +185,9 @@ bool asked_all_met(Import *in);
 
 /* ---- expressions.c: what the op makes may be what an expression of Python does */
 void expression_note(Import *in, const MlirOp *op);
+
+/* ---- control.c: do its regions read values of around it? */
+bool regions_capture(Import *in, const MlirOp *op);
 
 /* ---- lifted.c */
 /* What region 0, of scalars and their elements alone, makes of two tensors element by

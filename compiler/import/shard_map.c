@@ -215,18 +215,16 @@ static Numbers
 open_dims(Import *in, const MlirOp *op)
 {
 	const MlirAttr *config = attr_of(in, op, "backend_config");
-	const char *text = config && config->kind == MLIR_string
-		? strstr(config->text, "unspecified_dims=[")
-		: NULL;
+	static const char field[] = "unspecified_dims=[";
+	const char *text =
+		config && config->kind == MLIR_string ? strstr(config->text, field) : NULL;
 	Numbers open = {0};
 
-	for (text = text ? strchr(text, '[') + 1 : "";
-		*text >= '0' && *text <= '9' && open.n < MAX_RANK; text += *text == ',') {
-		open.v[open.n] = 0;
-		while (*text >= '0' && *text <= '9' && open.v[open.n] < MAX_RANK)
-			open.v[open.n] = open.v[open.n] * 10 + *text++ - '0';
-		open.n++;
-	}
+	if (!text)
+		return open;
+	text += sizeof field - 1;
+	int n = tiles_list(&text, open.v, MAX_RANK);
+	open.n = greater(n, 0);
 	return open;
 }
 

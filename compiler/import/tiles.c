@@ -33,9 +33,8 @@ typedef struct Tiles {
 
 /* ---- text */
 
-/* 2,1,4 and what ends it; -1: it is something else. */
-static int
-read_list(const char **text, int64_t *v, int most)
+int
+tiles_list(const char **text, int64_t *v, int most)
 {
 	int n = 0;
 
@@ -68,12 +67,12 @@ static bool
 read_table(const char **text, Tiles *tiles)
 {
 	int64_t sizes[MOST_DIGITS], order[MOST_DIGITS], strides[MOST_DIGITS], all = 1;
-	int n = read_list(text, sizes, MOST_DIGITS);
+	int n = tiles_list(text, sizes, MOST_DIGITS);
 	bool turned = n > 0 && skip(text, "]T("), seen[MOST_DIGITS] = {false};
 
 	for (int i = 0; i < n; i++)
 		order[i] = i;
-	if (n < 1 || (turned && read_list(text, order, MOST_DIGITS) != n)
+	if (n < 1 || (turned && tiles_list(text, order, MOST_DIGITS) != n)
 		|| !skip(text, turned ? ")" : "]"))
 		return false;
 	for (int i = n - 1; i >= 0; i--) {
@@ -101,7 +100,7 @@ read_devices(Import *in, const char **text, Tiles *tiles)
 	Digit digits[MOST_DIGITS];
 	int found = 0;
 
-	if (read_list(text, v, (int)n) != n || v[0] != 0)
+	if (tiles_list(text, v, (int)n) != n || v[0] != 0)
 		return false;
 	for (int64_t run = 1, more; run < n; run *= more) {
 		int64_t stride = v[run];
@@ -158,7 +157,7 @@ tiles_read(Import *in, const MlirAttr *attr, Tiles *tiles)
 	if (tiles->whole || tiles->manual)
 		return true;
 	bool right = skip(&text, "{devices=[");
-	tiles->n = right ? read_list(&text, tiles->dims, MOST_TILE_DIMS) : -1;
+	tiles->n = right ? tiles_list(&text, tiles->dims, MOST_TILE_DIMS) : -1;
 	right = tiles->n > 0 && skip(&text, "]");
 	for (int d = 0; d < tiles->n && right; d++)
 		right = tiles->dims[d] > 0
