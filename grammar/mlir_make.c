@@ -643,17 +643,17 @@ mlir_function(MlirParser *parser, Range r, const char *name, List params, List r
 static void
 fit_types(MlirParser *parser, MlirOp *op)
 {
-	int n = 0;
+	int64_t n = 0;
 
-	for (int i = 0; i < op->results.n && n < MOST_RESULTS; i++)
+	for (int i = 0; i < op->results.n; i++)
 		n += ((const MlirUse *)op->results.v[i])->number;
 	if (n == op->types.n || n == 0)
 		return;
 	if (n == 1 && op->types.n > 1)
 		op->types = (List){1, &op->types.v[op->types.n - 1]};
 	else
-		mlir_wrong(parser, op->range, "this op has %d results, and %d types", n,
-			op->types.n);
+		mlir_wrong(parser, op->range, "this op has %lld results, and %d types",
+			(long long)n, op->types.n);
 }
 
 MlirOp *

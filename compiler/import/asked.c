@@ -56,6 +56,8 @@ take_number(Reading *rd)
 	return n;
 }
 
+static const char how_written[] = "it is written NAME=[_, AXIS, (AXIS, AXIS)], a place a dim";
+
 /* "x", "x:(2)4" */
 static bool
 take_axis(Reading *rd, List *axes)
@@ -68,7 +70,7 @@ take_axis(Reading *rd, List *axes)
 	while (isalnum((unsigned char)rd->at[n]) || rd->at[n] == '_')
 		n++;
 	if (!n)
-		return wrong(rd, "it is written NAME=[_, AXIS, (AXIS, AXIS)], a place a dim");
+		return wrong(rd, how_written);
 	axis->name = arena_strndup(in->arena, rd->at, n);
 	rd->at += n;
 	take(rd, '\'');
@@ -116,7 +118,7 @@ read_one(Import *in, Asked *asked)
 	size_t n = equals ? (size_t)(equals - asked->text) : 0;
 
 	if (!n)
-		return wrong(&rd, "it is written NAME=[_, AXIS], a place a dim");
+		return wrong(&rd, how_written);
 	asked->pattern = path_dotted(in->arena, arena_strndup(in->arena, asked->text, n));
 	attr->kind = MLIR_sharding;
 	attr->sharding = NEW(in->arena, MlirSharding);

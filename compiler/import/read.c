@@ -114,8 +114,8 @@ type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
 	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] < 1)
 			return read_wrong(in, where, "a tensor with a dim of size 0");
-	if (type_elements(type) < 0)
-		return read_wrong(in, where, "a tensor of more than 2^63 elements");
+	if (!type_can_be(type))
+		return read_wrong(in, where, "a tensor of more bytes than 64 bits can count");
 	return true;
 }
 
@@ -145,20 +145,17 @@ find_operands(Import *in, const MlirOp *op)
 	return true;
 }
 
-/* The values of its results, by their names. */
-static bool
+/* The values of its results, by their names; there are as many (mlir_make.c). */
+static void
 bind_results(Import *in, const MlirOp *op)
 {
 	int at = 0;
 
 	for (int i = 0; i < op->results.n; i++) {
 		const MlirUse *use = op->results.v[i];
-		if (use->number > op->types.n - at)
-			return read_wrong(in, use->range, "%s has fewer results", op->name);
 		scope_bind(in, use->name, use->number, in->results + at);
 		at += use->number;
 	}
-	return true;
 }
 
 /* What the builder made has the types that the text says. */
@@ -281,7 +278,8 @@ read_op(Import *in, const MlirOp *op)
 	if (makes_nothing(op)) {
 		for (int i = 0; i < op->types.n; i++)
 			results[i] = &in->nothing;
-		return bind_results(in, op);
+		bind_results(in, op);
+		return true;
 	}
 	Type type;
 	bool around = is_only_around(in, op), right = around && type_result(in, op, 0, &type);
@@ -295,7 +293,10 @@ read_op(Import *in, const MlirOp *op)
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
 	if (right && !in->lifted)
 		expression_note(in, op);
-	return right && (in->lifted || asked_place(in, op)) && bind_results(in, op);
+	right = right && (in->lifted || asked_place(in, op));
+	if (right)
+		bind_results(in, op);
+	return right;
 }
 
 /* An op that ends a block. */

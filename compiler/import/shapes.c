@@ -163,7 +163,7 @@ padded_type(const Type *from, const int64_t *low, const int64_t *high, Type *typ
 			|| !add_i64(*n, high[d], n) || *n < 1)
 			return false;
 	}
-	return type_elements(type) > 0;
+	return type_can_be(type);
 }
 
 /* Paddings between elements first, those behind the last being some of what is behind; a

@@ -765,6 +765,8 @@ bool external_equal(const Module *m, const External *a, const External *b);
 int64_t type_elements(const Type *type);
 int64_t type_elements_from(const Type *type, int64_t dim); /* of the dims from there on */
 int64_t type_bytes(const Type *type);
+/* Can 64 bits count its bytes, and has each dim some? */
+bool type_can_be(const Type *type);
 bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);
 bool dtype_is_float(DType d);

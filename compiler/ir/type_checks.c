@@ -37,21 +37,17 @@ wanted_type(const Op *op)
 const char *
 check_size(const Op *op, const Type *type)
 {
-	int64_t n = dtypes[type->dtype].bytes;
-
-	for (int d = 0; d < type->rank; d++) {
+	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] < 1)
 			return op_wrong(op,
 				"dim %d of the result would "
 				"have size %lld; sizes start at 1",
 				d, (long long)type->dims[d]);
-		if (!mul_i64(n, type->dims[d], &n))
-			return op_wrong(op,
-				"the result %s has more bytes "
-				"than 64 bits can count",
-				shape_of(op, type));
-	}
-	return NULL;
+	return type_can_be(type) ? NULL
+				 : op_wrong(op,
+					 "the result %s has more bytes "
+					 "than 64 bits can count",
+					 shape_of(op, type));
 }
 
 const char *

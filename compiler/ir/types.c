@@ -31,6 +31,17 @@ type_bytes(const Type *type)
 }
 
 bool
+type_can_be(const Type *type)
+{
+	int64_t n = dtypes[type->dtype].bytes;
+
+	for (int d = 0; d < type->rank; d++)
+		if (type->dims[d] < 1 || !mul_i64(n, type->dims[d], &n))
+			return false;
+	return true;
+}
+
+bool
 type_equal(const Type *a, const Type *b)
 {
 	return a->dtype == b->dtype && a->rank == b->rank
