@@ -5,7 +5,8 @@
  * kept is made, the program is compiled once more with that function as a checkpoint.  What
  * is then left is of loops that are written out: made in a trip, or what a trip begins with.
  * So it is compiled with a checkpoint of each trip, or of so many that as many trips begin as
- * are computed again at once.
+ * are computed again at once.  What is left then is made once, in lines that are written out:
+ * those from where it is made to where it is last used are tried.
  */
 #include <math.h>
 #include <string.h>
@@ -104,12 +105,13 @@ keeps_of(const Compilation *c, const Peak *peak, const FnDecl *fn)
 	return false;
 }
 
-/* What is made a checkpoint: a function, or trips of a loop. */
+/* What is made a checkpoint: a function, trips of a loop, or lines. */
 typedef struct Way {
 	const FnDecl *fn; /* NULL: ... */
-	Place loop;
-	Range range; /* of either */
-	int64_t trips;
+	Place place;
+	Range range;   /* of any of them */
+	int64_t trips; /* 0: lines, up to */
+	int last;
 } Way;
 
 /* The program with that as a checkpoint, fused; NULL if it can't be. */
@@ -121,7 +123,7 @@ compile_with(const Compilation *c, Session *s, const Way *way)
 
 	s->err = NULL;
 	with.front.checkpoint = way->fn ? way->fn->name.s : NULL;
-	with.again = way->loop;
+	with.again = way->place;
 	with.trips_again = way->trips;
 	return variant(s, source_add_text(s, f->path, f->text, f->length), &with);
 }
@@ -174,8 +176,13 @@ way_text(Arena *a, const Way *way)
 {
 	if (way->fn)
 		return way->fn->name.s;
-	return way->trips == 1 ? "of a trip"
-			       : arena_printf(a, "of %lld trips", (long long)way->trips);
+	if (way->trips > 0)
+		return way->trips == 1
+			? "of a trip"
+			: arena_printf(a, "of %lld trips", (long long)way->trips);
+	return way->last == way->range.line
+		? "of the line"
+		: arena_printf(a, "of lines %d to %d", way->range.line, way->last);
 }
 
 /* Tries them all; adds those that would keep less, each for what none that is known avoids. */
@@ -204,9 +211,14 @@ try_all(Search *search, Checkpoint **all, int *n)
 		if (!answer->less)
 			continue;
 		avoids = arena_copy(a, avoids, nbuffers * sizeof *avoids);
-		for (int c = 0; c < known; c++)
-			for (size_t k = 0; k < nbuffers; k++)
+		bool any = false;
+		for (size_t k = 0; k < nbuffers; k++) {
+			for (int c = 0; c < known; c++)
 				avoids[k] &= !(*all)[c].avoids[k];
+			any |= avoids[k];
+		}
+		if (!any)
+			continue;
 		Checkpoint found = {way_text(a, way), way->range, answer->kept, answer->peak,
 			avoids};
 		APPEND(a, *all, *n, found);
@@ -264,17 +276,15 @@ group_of(int64_t trips)
 }
 
 static void
-add_loop(Search *search, const Op *loop, int64_t trips)
+add_way(Search *search, Way way)
 {
 	Session *s = search->c->session;
-	Way way = {.loop = {source_path(s, loop->range.file), loop->range.begin},
-		.range = loop->range,
-		.trips = trips};
 
+	way.place = (Place){source_path(s, way.range.file), way.range.begin};
 	for (int i = 0; i < search->n; i++)
-		if (search->ways[i].trips == trips
-			&& search->ways[i].loop.begin == way.loop.begin
-			&& strcmp(search->ways[i].loop.path, way.loop.path) == 0)
+		if (search->ways[i].trips == way.trips
+			&& search->ways[i].place.begin == way.place.begin
+			&& strcmp(search->ways[i].place.path, way.place.path) == 0)
 			return;
 	APPEND(s->arena, search->ways, search->n, way);
 }
@@ -289,36 +299,91 @@ add_loops(Search *search, const Block *b, const Op *loop, const Checkpoint *all,
 		for (int i = 0; made && i < op->nresults; i++)
 			if (is_left(search, op->results[i]->range, all, n)
 				|| is_left(search, op->range, all, n))
-				add_loop(search, loop, 1);
+				add_way(search, (Way){.range = loop->range, .trips = 1});
 		if (group_of(trips) > 1 && is_left(search, op->range, all, n))
-			add_loop(search, op, group_of(trips));
+			add_way(search, (Way){.range = op->range, .trips = group_of(trips)});
 		for (int i = 0; i < op->nbodies; i++)
 			add_loops(search, op->bodies[i], trips > 1 ? op : loop, all, n);
 	}
 }
 
+/* ---- lines ---------------------------------------------------------------------------- */
+
+/* The function in which that is written; NULL: none is. */
+static const FnDecl *
+function_around(const Program *p, Range at)
+{
+	for (int i = 0; i < p->items.n; i++) {
+		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
+		if (fn && at.begin >= fn->range.begin && at.begin < fn->end.end)
+			return fn;
+	}
+	return NULL;
+}
+
+/* From an op on, if all are lines of one function. */
+static void
+add_lines_from(Search *search, Op *op)
+{
+	Lines lines = lines_of(op);
+	Range last = lines.last->range;
+
+	if (last.file != op->range.file || last.line < op->range.line)
+		return;
+	const Program *p = parse_file(search->c->session, last.file, DIAG_syntax);
+	if (function_around(p, op->range) == function_around(p, last))
+		add_way(search, (Way){.range = op->range, .last = last.line});
+}
+
+/* Of a module of the same sources, in what is differentiated. */
+static void
+add_lines(Search *search, const Block *b, bool differentiated, const Checkpoint *all, int n)
+{
+	for (Op *op = b->first; op != b->last; op = op->next) {
+		bool left = differentiated && is_left(search, op->range, all, n);
+		for (int i = 0; i < op->nresults && differentiated; i++)
+			left |= is_left(search, op->results[i]->range, all, n);
+		if (left)
+			add_lines_from(search, op);
+		for (int i = 0; i < op->nbodies; i++)
+			add_lines(search, op->bodies[i], differentiated || op->kind == O_grad,
+				all, n);
+	}
+}
+
+/* The program as front/ makes it; NULL after messages, which nobody sees. */
+static const Module *
+compile_again(const Compilation *c, Session *s)
+{
+	const SourceFile *f = source_file(c->session, c->file);
+
+	s->err = NULL;
+	return front_compile(s, source_add_text(s, f->path, f->text, f->length),
+		&c->options->front);
+}
+
 const Checkpoint *
 checkpoints_find(const Compilation *c, int *n)
 {
-	Search search = {.c = c, .now = plan_at_peak(c->plan)};
+	Search functions = {.c = c, .now = plan_at_peak(c->plan)};
+	Search loops = functions, lines = functions;
 	Checkpoint *all = NULL;
 
 	*n = 0;
-	if (!c->is_source || !search.now->bytes[MEMORY_backward])
+	if (!c->is_source || !functions.now->bytes[MEMORY_backward])
 		return NULL;
 	for (int file = 1; file <= c->session->nfiles; file++)
-		if (is_made_in(c, search.now, file))
-			add_functions(&search, file);
-	try_all(&search, &all, n);
-	Search loops = {.c = c, .now = search.now};
-	const SourceFile *f = source_file(c->session, c->file);
+		if (is_made_in(c, functions.now, file))
+			add_functions(&functions, file);
+	try_all(&functions, &all, n);
 	Session *s = session_new();
-	s->err = NULL;
-	const Module *m = front_compile(s, source_add_text(s, f->path, f->text, f->length),
-		&c->options->front);
+	const Module *m = compile_again(c, s);
 	if (m)
 		add_loops(&loops, m->entry, NULL, all, *n);
 	try_all(&loops, &all, n);
+	if (m)
+		add_lines(&lines, m->entry, false, all, *n);
+	try_all(&lines, &all, n);
 	session_free(s);
 	return all;
 }

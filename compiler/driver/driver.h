@@ -56,8 +56,8 @@ typedef struct Options {
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
-	Place again;	     /* a loop of which so many trips are taken for a checkpoint, */
-	int64_t trips_again; /* 0: none (checkpoints.c) */
+	Place again;	     /* for a checkpoint is taken what is there: of a loop so many */
+	int64_t trips_again; /* trips, or 0: lines.  Without a path: nothing (checkpoints.c) */
 	const char *versus, *versus_target; /* --versus, --versus-on; NULL: not given */
 	Override *versus_axes;		    /* --versus-mesh */
 	int nversus_axes;

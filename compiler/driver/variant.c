@@ -22,12 +22,19 @@ well_run(Module *m, Level level)
 	return true;
 }
 
+static bool
+take_for_checkpoint(Module *m, const Place *place, int64_t trips)
+{
+	return trips > 0 ? module_checkpoint_trips(m, place, trips)
+			 : module_checkpoint_lines(m, place);
+}
+
 Module *
 variant(Session *s, int file, const Options *o)
 {
 	Module *m = program_compile(s, file, o);
 
-	if (m && o->trips_again && !module_checkpoint_trips(m, &o->again, o->trips_again))
+	if (m && o->again.path && !take_for_checkpoint(m, &o->again, o->trips_again))
 		return NULL;
 	if (!m || !pipeline_accept(m))
 		return NULL;

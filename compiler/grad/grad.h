@@ -27,5 +27,15 @@ typedef struct Place {
 	int begin; /* as that of a Range */
 } Place;
 bool module_checkpoint_trips(Module *m, const Place *loop, int64_t trips);
+bool op_is_at(const Op *op, const Place *place);
+
+/* ... the lines from that in which the ops are that begin there up to the last in which it is
+   used become a checkpoint (lines.c). */
+bool module_checkpoint_lines(Module *m, const Place *place);
+/* The ops of these lines; those of the block get numbers. */
+typedef struct Lines {
+	Op *first, *last;
+} Lines;
+Lines lines_of(Op *op);
 
 #endif

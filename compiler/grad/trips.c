@@ -12,8 +12,8 @@
 #include "grad/adjoint.h"
 #include "grad/grad.h"
 
-static bool
-is_at(const Op *op, const Place *place)
+bool
+op_is_at(const Op *op, const Place *place)
 {
 	const Session *s = op->module->session;
 
@@ -189,7 +189,7 @@ group_in(Block *b, const Place *place, int64_t trips)
 
 	for (Op *op = b->first; op; op = op->next) {
 		Trips counts;
-		bool here = op_is_loop(op) && is_at(op, place) && loop_trips(op, &counts)
+		bool here = op_is_loop(op) && op_is_at(op, place) && loop_trips(op, &counts)
 			&& counts.first == 0 && counts.trips % trips == 0 && changes(op);
 		for (int i = 0; i < op->nbodies && !here; i++)
 			any |= group_in(op->bodies[i], place, trips);
