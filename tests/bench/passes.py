@@ -4,9 +4,10 @@
     tests/bench/passes.py SHDC [--runs N] [--cpu]
 
 Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
-each on 8 and on 65,536 devices, and a transformer of 96 layers; the least of N
-runs, in microseconds an op (milliseconds for the transformer).  A pass that is
-linear has one figure in its column.  --cpu counts the processor's time
+each on 8 and on 65,536 devices, a transformer of 96 layers, and steps that train 24 to
+192 such layers, written one after the other and as a loop; the least of N runs, in
+microseconds an op (of the transformers: milliseconds, and microseconds a layer).  A pass
+that is linear has one figure in its column.  --cpu counts the processor's time
 instead of the clock's, for machines that are not quiet.
 """
 import argparse
@@ -55,6 +56,12 @@ WEIGHTS = ''',
     Wo{0}: f32[H@model,K,D], Wi{0}: f32[D,F@model], Wu{0}: f32[F@model,D]'''
 
 
+# Types of a layer's weights, and how `block` is called of them.
+TYPES = {'Wq': 'D,H@model,K', 'Wk': 'D,H@model,K', 'Wv': 'D,H@model,K', 'Wo': 'H@model,K,D',
+         'Wi': 'D,F@model', 'Wu': 'F@model,D'}
+ADAMW = 'step, 0.001, beta1=0.9, beta2=0.99, eps=1e-8, decay=0.1'
+
+
 def feed_forward(nops, x, y):
     layers = [f'  let x{i + 1} = ffn(x{i}, W1, W2);\n'
               for i in range(nops // 10)]
@@ -68,6 +75,40 @@ def transformer(layers):
              f'Wi{i}, Wu{i});\n' for i in range(layers)]
     return (TRANSFORMER + weights + ') -> (y: f32[B@data,T,D]) {\n' +
             ''.join(calls) + f'  return x{layers};\n}}\n')
+
+
+def declared(types):
+    return ', '.join(f'{name}: f32[{dims}]' for name, dims in types.items())
+
+
+def training_step(types, layers):
+    """AdamW, of the weights with these types; `layers` are statements that change h."""
+    moments = {f'{name}_{m}': dims for name, dims in types.items() for m in 'mv'}
+    names, state = ', '.join(types), declared(types | moments)
+    gradients = ', '.join(f'd_{name}' for name in types)
+    updates = ''.join(f'  let (n_{n}, m_{n}, v_{n}) = adamw({n}, d_{n}, {n}_m, {n}_v, {ADAMW});\n'
+                      for n in types)
+    new = ', '.join([f'n_{n}' for n in types] + [f'{m}_{n}' for n in types for m in 'mv'])
+    rows = 'x: f32[B@data,T,D], t: f32[B@data,T,D]'
+    return ('import "optim.shd";\n' + TRANSFORMER[:TRANSFORMER.index('fn main')] +
+            f'fn loss({rows}, {declared(types)}) -> f32 {{\n  var h = x;\n{layers}'
+            '  return mean(square(h - t));\n}\n'
+            f'fn main({rows}, step: f32, {state}) -> (loss: f32, step: f32, {state}) {{\n'
+            f'  let (l, {gradients}) = value_and_grad(loss, wrt=({names}))(x, t, {names});\n'
+            f'{updates}  return l, step + 1.0, {new};\n}}\n')
+
+
+def training_unrolled(layers):
+    types = {f'{name}{i}': dims for i in range(layers) for name, dims in TYPES.items()}
+    calls = ['  h = block(h, ' + ', '.join(f'{name}{i}' for name in TYPES) + ');\n'
+             for i in range(layers)]
+    return training_step(types, ''.join(calls))
+
+
+def training_loop(layers):
+    types = {name: f'{layers},{dims}' for name, dims in TYPES.items()}
+    each, stacks = ', '.join(TYPES).lower(), ', '.join(TYPES)
+    return training_step(types, f'  for ({each}) in ({stacks}) {{ h = block(h, {each}); }}\n')
 
 
 SHIM = '''#include <sys/syscall.h>
@@ -114,7 +155,7 @@ def least(shdc, text, runs, folder, env):
 
 
 def show(title, passes, scale):
-    print(f'{title:26}' + ''.join(f'  {name} {ms * scale:.2f}'
+    print(f'{title:32}' + ''.join(f'  {name} {ms * scale:.2f}'
                                   for name, ms in passes.items()) +
           f'  sum {sum(passes.values()) * scale:.2f}', flush=True)
 
@@ -135,6 +176,13 @@ def main():
                            env), 1000 / nops)
         show('96 layers, 8 devices, ms',
              least(args.shdc, transformer(96), args.runs, folder, env), 1)
+        for layers in (24, 48, 96, 192):
+            show(f'training {layers} layers, us each',
+                 least(args.shdc, training_unrolled(layers), args.runs, folder, env),
+                 1000 / layers)
+        for layers in (24, 96, 192):
+            show(f'training, a loop of {layers}, ms',
+                 least(args.shdc, training_loop(layers), args.runs, folder, env), 1)
 
 
 if __name__ == '__main__':
