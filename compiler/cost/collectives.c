@@ -210,14 +210,3 @@ transfer_cost(const Mesh *mesh, OpKind kind, const AxisList *axes, const AxisLis
 	Wires wires = wires_of(mesh, axes);
 	return tiers_cost(mesh, kind, &wires, bytes);
 }
-
-LinkLoads
-link_loads(const Mesh *mesh, const Op *op)
-{
-	const Ints *source = op_ints(op, A_source);
-	double bytes = (double)type_bytes(&op->operands[0]->type);
-
-	return transfer_cost(mesh, op->kind, op->axes, op->from, source->n ? source->v : NULL,
-		bytes)
-		.loads;
-}

@@ -30,8 +30,6 @@ typedef struct TransferCost {
 } TransferCost;
 TransferCost transfer_cost(const Mesh *mesh, OpKind kind, const AxisList *axes,
 	const AxisList *from, const int64_t *source, double bytes);
-/* What a collective puts on the links. */
-LinkLoads link_loads(const Mesh *mesh, const Op *op);
 
 /* What a step keeps busy, and what bounds it: a row of resources.def. */
 typedef enum Resource {
@@ -47,7 +45,8 @@ typedef struct StepCost {
 	Resource bound;
 	double busy[RESOURCE_COUNT]; /* seconds; a step is no shorter than any */
 	double flops, hbm_bytes, wire_bytes;
-	int64_t hops; /* of a permute that names its senders */
+	int64_t hops;  /* of a permute that names its senders */
+	LinkSet links; /* that a collective moves bytes over */
 } StepCost;
 
 /* Of a fused program: does the op take time of its own?  Reshapes are names, offsets

@@ -65,7 +65,7 @@ least_of(Least *least, int depth, int row, int part)
 		const TimelineStep *step = start->step;
 		bool takes = row < 0 ? !step->moves
 				     : step->moves && start->depth == depth
-				&& step->links.row[row] >> part & 1;
+				&& step->cost.links.row[row] >> part & 1;
 		Work work = {start->head, 0, least->tails[step->op->id]};
 		if (takes)
 			work.time =
@@ -76,37 +76,20 @@ least_of(Least *least, int depth, int row, int part)
 	return work_in_turns(&least->turns, n);
 }
 
-/* Links that the same transfers use are as busy. */
-static void
-add_to_marks(uint64_t marks[LINK_ROWS][LINK_PARTS], const LinkSet *links, int i)
-{
-	uint64_t mark = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-
-	mark ^= mark >> 29;
-	for (int row = 0; row < LINK_ROWS; row++)
-		for (int k = 0; links->row[row] >> k; k++)
-			marks[row][k] += links->row[row] >> k & 1 ? mark : 0;
-}
-
 static int64_t
 busiest_link(Least *least, int depth)
 {
-	uint64_t marks[LINK_ROWS][LINK_PARTS] = {0};
+	LinkMerge merge = {0};
 	int64_t most = 0;
 
 	for (int i = 0; i < least->timeline->n; i++)
 		if (least->starts[i].step->moves && least->starts[i].depth == depth)
-			add_to_marks(marks, &least->starts[i].step->links, i);
+			links_note(&merge, &least->starts[i].step->cost.links);
+	links_choose(&merge);
 	for (int row = 0; row < LINK_ROWS; row++)
-		for (int k = 0; k < LINK_PARTS; k++) {
-			bool known = !marks[row][k];
-			for (int other = 0; other < row * LINK_PARTS + k && !known; other++)
-				known = other / LINK_PARTS / 2 == row / 2
-					&& marks[other / LINK_PARTS][other % LINK_PARTS]
-						== marks[row][k];
-			if (!known)
-				most = greater(most, least_of(least, depth, row, k));
-		}
+		for (int part = 0; part < LINK_PARTS; part++)
+			if (merge.first.row[row] >> part & 1)
+				most = greater(most, least_of(least, depth, row, part));
 	return most;
 }
 

@@ -23,7 +23,15 @@ typedef struct Use {
 typedef struct Residency {
 	Use *uses; /* by value id */
 	int64_t limit;
+	bool changed;
 } Residency;
+
+static void
+set_on_chip(Residency *r, Value *v, bool on_chip)
+{
+	r->changed |= v->on_chip != on_chip;
+	v->on_chip = on_chip;
+}
 
 /* What it is a name of. */
 static Value *
@@ -74,10 +82,10 @@ find_uses(Residency *r, const Op *op)
 
 /* Names of it go with it. */
 static void
-set_names(const Op *op)
+set_names(Residency *r, const Op *op)
 {
 	if (op_renames(op))
-		op->results[0]->on_chip = named_value(op->operands[0])->on_chip;
+		set_on_chip(r, op->results[0], named_value(op->operands[0])->on_chip);
 }
 
 /* Its operands that nobody reads later make room. */
@@ -108,16 +116,16 @@ place_block(Residency *r, const Block *b, int64_t taken)
 		for (int i = 0; i < op->nresults; i++) {
 			Value *v = op->results[i];
 			int64_t bytes = type_bytes(&v->type);
-			v->on_chip = !r->uses[v->id].memory && bytes <= r->limit - taken;
+			set_on_chip(r, v, !r->uses[v->id].memory && bytes <= r->limit - taken);
 			if (v->on_chip && r->uses[v->id].last != op)
 				taken += bytes;
 		}
-		set_names(op);
+		set_names(r, op);
 		taken -= release(r, op);
 	}
 }
 
-void
+bool
 residency_find(Module *m)
 {
 	Arena *scratch = arena_new();
@@ -126,4 +134,5 @@ residency_find(Module *m)
 
 	place_block(&r, m->entry, 0);
 	arena_free(scratch);
+	return r.changed;
 }

@@ -6,7 +6,7 @@
 
 #include "ir/ir.h"
 
-/* Sets `on_chip` of all values.  Requires L_fused and module_number(). */
-void residency_find(Module *m);
+/* Sets `on_chip` of all values; false: as it was.  Requires L_fused and module_number(). */
+bool residency_find(Module *m);
 
 #endif

@@ -113,6 +113,7 @@ move_bytes(const Step *step, double bytes, StepCost *c)
 	TransferCost t = transfer_cost(step->mesh, op->kind, op->axes, op->from,
 		source->n ? source->v : NULL, bytes);
 	c->seconds = t.seconds;
+	c->links = t.loads.used;
 	c->hops = source->n ? t.hops : 0;
 	c->busy[RESOURCE_latency] = t.seconds - t.links - t.network;
 	c->busy[RESOURCE_ici] = t.links;

@@ -72,7 +72,7 @@ task_of(const Op *op, const StepCost *cost)
 
 	task.shared = lesser(shared, task.picoseconds);
 	if (task.moves)
-		task.links = link_loads(&op->module->mesh, op).used;
+		task.links = cost->links;
 	return task;
 }
 
@@ -104,7 +104,6 @@ step_task(Walk *w, const Op *op)
 	Task task = task_of(op, &step.cost);
 	task.kind = op->async ? TASK_start : TASK_run;
 	step.moves = task.moves;
-	step.links = task.links;
 	step.lasts = step.each = w->price[op->id] = task.picoseconds;
 	step.total = repeat_picoseconds(step.each, step.trips);
 	t->steps[t->n++] = step;

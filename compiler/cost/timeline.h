@@ -9,8 +9,7 @@
 
 typedef struct TimelineStep {
 	const Op *op;
-	StepCost cost; /* once */
-	LinkSet links;
+	StepCost cost;	     /* once */
 	int64_t start, each; /* of the first trip; with the links to itself */
 	int64_t lasts;	     /* from `start` on: longer where it shares links */
 	int64_t awaited; /* of one that is asynchronous: until then it is waited for; else 0 */

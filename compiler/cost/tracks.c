@@ -27,12 +27,6 @@ struct Tracks {
 };
 
 int64_t
-add_picoseconds(int64_t a, int64_t b)
-{
-	return add_i64(a, b, &a) ? a : INT64_MAX;
-}
-
-int64_t
 repeat_picoseconds(int64_t each, int64_t times)
 {
 	return mul_i64(each, times, &each) ? each : INT64_MAX;
@@ -46,6 +40,41 @@ links_add(LinkSums *sums, const LinkSet *links, int64_t more)
 			int64_t *sum = &sums->of[i][__builtin_ctzll(left)];
 			*sum = add_picoseconds(*sum, more);
 		}
+}
+
+void
+links_note(LinkMerge *merge, const LinkSet *links)
+{
+	uint64_t mark = ++merge->sets * 0x9e3779b97f4a7c15u;
+
+	mark ^= mark >> 29;
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (uint64_t left = links->word[i]; left; left &= left - 1) {
+			int64_t *sum = &merge->marks.of[i][__builtin_ctzll(left)];
+			*sum = (int64_t)((uint64_t)*sum + mark);
+		}
+}
+
+void
+links_choose(LinkMerge *merge)
+{
+	const int64_t *marks = merge->marks.of[0];
+	enum { LINKS = LINK_WORDS * 64, CLASS = 2 * LINK_PARTS };
+
+	for (int i = 0; i < LINKS; i++) {
+		bool first = marks[i] != 0;
+		for (int k = i / CLASS * CLASS; k < i && first; k++)
+			first = marks[k] != marks[i];
+		if (first)
+			merge->first.word[i / 64] |= (uint64_t)1 << i % 64;
+	}
+}
+
+void
+links_merge(const LinkMerge *merge, LinkSet *links)
+{
+	for (int i = 0; i < LINK_WORDS; i++)
+		links->word[i] &= merge->first.word[i];
 }
 
 static int64_t

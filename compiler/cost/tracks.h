@@ -63,8 +63,28 @@ typedef struct LinkSums {
 } LinkSums;
 void links_add(LinkSums *sums, const LinkSet *links, int64_t more);
 
+/*
+ * Links of a class that are in the same sets are as one: what is under way has the same
+ * paces if only the first of them is counted.  All sets are noted, then each is merged.
+ *
+ *   {a b c d}  {c d e}        {a c}  {c e}
+ */
+typedef struct LinkMerge {
+	LinkSums marks;
+	uint64_t sets; /* so far */
+	LinkSet first; /* links that stand for all like them */
+} LinkMerge;
+void links_note(LinkMerge *merge, const LinkSet *links);
+void links_choose(LinkMerge *merge);
+void links_merge(const LinkMerge *merge, LinkSet *links);
+
 /* At most INT64_MAX. */
-int64_t add_picoseconds(int64_t a, int64_t b);
+static inline int64_t
+add_picoseconds(int64_t a, int64_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
+}
+
 int64_t repeat_picoseconds(int64_t each, int64_t times);
 
 #endif

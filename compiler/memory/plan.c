@@ -68,7 +68,7 @@ find_buffers(Plan *plan)
 			.bytes = type_bytes(&s->lives[0].value->type),
 			.first = s->lives[0].from,
 			.last = s->lives[s->longest[s->n - 1]].to};
-		APPEND(m->arena, plan->buffers, plan->n, b);
+		APPEND(l->arena, plan->buffers, plan->n, b);
 	}
 	if (plan->n)
 		qsort(plan->buffers, (size_t)plan->n, sizeof *plan->buffers, by_first);
@@ -86,7 +86,7 @@ static void
 find_homes(const Plan *plan)
 {
 	const Module *m = plan->module;
-	Table *params = table_new(m->arena);
+	Table *params = table_new(plan->lives->arena);
 
 	for (int i = 0; i < m->entry->nparams; i++)
 		table_set(params, m->entry->params[i]->name, m->entry->params[i]);
@@ -105,7 +105,7 @@ static bool
 find_live(Plan *plan)
 {
 	int n = plan->lives->n + 3;
-	int64_t *change = NEW_ARRAY(plan->module->arena, int64_t, n), live = 0, sum = 0;
+	int64_t *change = NEW_ARRAY(plan->lives->arena, int64_t, n), live = 0, sum = 0;
 
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
@@ -175,7 +175,7 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 static int64_t
 place_by_size(Plan *plan, bool homes)
 {
-	Arena *a = plan->module->arena;
+	Arena *a = plan->lives->arena;
 	Buffer **order = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	Buffer **busy = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	int64_t total = 0;
@@ -255,16 +255,6 @@ give_gap(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
 	}
 }
 
-static int
-by_last(const void *a, const void *b)
-{
-	const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
-
-	if (x->last != y->last)
-		return x->last < y->last ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
 /* What is there, if all of it is free. */
 static bool
 take_at(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
@@ -288,20 +278,25 @@ take_at(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
 static int64_t
 place_in_order(Plan *plan, bool homes)
 {
-	Arena *a = plan->module->arena;
-	Buffer **dying = NEW_ARRAY(a, Buffer *, plan->n + 1);
+	Arena *a = plan->lives->arena;
+	int *dying = NEW_ARRAY(a, int, plan->lives->n + 2); /* by last step + 1: from 1 on */
+	int *next = NEW_ARRAY(a, int, plan->n + 1);	    /* ... and the one after it */
 	Gap *gaps = NEW(a, Gap);
 	int64_t total = 0;
-	int dead = 0;
+	int step = -1;
 
 	gaps->bytes = INT64_MAX / 2;
-	for (int i = 0; i < plan->n; i++)
-		dying[i] = &plan->buffers[i];
-	qsort(dying, (size_t)plan->n, sizeof *dying, by_last);
+	for (int i = plan->n - 1; i >= 0; i--) {
+		int *first = &dying[plan->buffers[i].last + 1];
+		next[i] = *first;
+		*first = i + 1;
+	}
 	for (int i = 0; i < plan->n; i++) {
 		Buffer *b = &plan->buffers[i];
-		for (; dying[dead]->last < b->first; dead++)
-			give_gap(a, &gaps, dying[dead]->offset, aligned(dying[dead]->bytes));
+		for (; step < b->first; step++)
+			for (int k = dying[step + 1]; k; k = next[k - 1])
+				give_gap(a, &gaps, plan->buffers[k - 1].offset,
+					aligned(plan->buffers[k - 1].bytes));
 		if (homes && b->home && take_at(a, &gaps, b->home->offset, aligned(b->bytes)))
 			b->offset = b->home->offset;
 		else
@@ -323,14 +318,15 @@ place(Plan *plan, int way)
 	return way % 2 ? place_by_size(plan, homes) : place_in_order(plan, homes);
 }
 
-/* The smallest there is; of those that are as small the first. */
+/* The first of so many bytes, or else the smallest there is; of those that are as small the
+   first. */
 static void
-place_well(Plan *plan)
+place_well(Plan *plan, int64_t enough)
 {
 	int best = 0, last = 0;
 
 	plan->total = INT64_MAX;
-	for (int way = 0; way < WAYS && plan->total > plan->live; way++) {
+	for (int way = 0; way < WAYS && plan->total > greater(plan->live, enough); way++) {
 		if (way % 2 && plan->n > MANY_BUFFERS)
 			continue;
 		int64_t total = place(plan, way);
@@ -345,10 +341,10 @@ place_well(Plan *plan)
 }
 
 Plan *
-plan_build(Module *m)
+plan_within(Module *m, int64_t enough, Arena *a)
 {
-	Plan *p = NEW(m->arena, Plan);
-	Lives *l = lives_find(m, m->arena);
+	Plan *p = NEW(a, Plan);
+	Lives *l = lives_find(m, a);
 	int npairs;
 	const Pair *pairs = lives_pairs(l, &npairs);
 
@@ -361,7 +357,7 @@ plan_build(Module *m)
 		join_dying(l, l->step[i]);
 	p->module = m;
 	p->lives = l;
-	p->buffer_of = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	p->buffer_of = NEW_ARRAY(a, int, m->nvalues + 1);
 	find_buffers(p);
 	if (!find_live(p)) {
 		p->live = p->total = ABSURD;
@@ -369,14 +365,20 @@ plan_build(Module *m)
 		p->uncounted = true;
 		return p;
 	}
-	find_homes(p);
-	place_well(p);
 	for (int i = 0; i < l->n; i++) {
 		const Op *op = l->step[i];
 		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
 		p->scratch = bytes > p->scratch ? bytes : p->scratch;
 	}
+	find_homes(p);
+	place_well(p, enough - p->scratch);
 	return p;
+}
+
+Plan *
+plan_build(Module *m)
+{
+	return plan_within(m, 0, m->arena);
 }
 
 int64_t
@@ -419,7 +421,7 @@ plan_keeps(const Plan *plan, const Value *v)
 Buffer **
 plan_largest_first(const Plan *plan)
 {
-	Buffer **order = NEW_ARRAY(plan->module->arena, Buffer *, plan->n + 1);
+	Buffer **order = NEW_ARRAY(plan->lives->arena, Buffer *, plan->n + 1);
 
 	for (int i = 0; i < plan->n; i++)
 		order[i] = &plan->buffers[i];

@@ -666,7 +666,7 @@ json_tracks(const TimelineStep *s, Text *t)
 
 	text_add(t, ", \"links\": [");
 	for (int row = 0; row < LINK_ROWS; row++)
-		if (s->links.row[row])
+		if (s->cost.links.row[row])
 			text_printf(t, "%s%d", n++ ? ", " : "", row);
 	text_add(t, "], \"lasts\": ");
 	text_exact_seconds(t, s->lasts);

@@ -78,10 +78,10 @@ other_rows(const Timeline *timeline, Arena *a)
 bool
 step_on_track(const TimelineStep *s, int track)
 {
-	const LinkParts *row = s->links.row;
+	const LinkParts *row = s->cost.links.row;
 	int class = track - LINK_TRACK;
 
-	if (link_set_is_empty(&s->links))
+	if (link_set_is_empty(&s->cost.links))
 		return track == DEVICE_TRACK;
 	return track >= LINK_TRACK && (row[2 * class] || row[2 * class + 1]);
 }
@@ -115,7 +115,7 @@ bool
 link_row_used(const Timeline *timeline, int row)
 {
 	for (int i = 0; i < timeline->n; i++)
-		if (timeline->steps[i].links.row[row])
+		if (timeline->steps[i].cost.links.row[row])
 			return true;
 	return false;
 }

@@ -159,7 +159,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		Arena *a = arena_new();
 		Graph *g = random_graph(a, 3 + draw(4));
-		Order order = best_order(g, FIRST_path), latest = order;
+		Order order = best_order(g, FIRST_path, INT64_MAX), latest = order;
 		begin_latest(g, &latest);
 		int64_t best = best_time(g);
 		double ratio = (double)latest.time / (double)best;

@@ -36,21 +36,12 @@ plain_schedule(Graph *g)
 static int64_t
 least_time(const Graph *g)
 {
-	int64_t thread = 0, least = 0;
-	LinkSums sums = {0};
+	Left left = graph_work(g);
+	int64_t least = greater(left.thread, left.link);
 
-	for (int i = 0; i < g->n; i++) {
-		const Task *task = &g->jobs[i].task;
+	for (int i = 0; i < g->n; i++)
 		least = greater(least, g->jobs[i].path);
-		if (task->moves)
-			links_add(&sums, &task->links, task->shared);
-		else
-			thread = add_picoseconds(thread, task->picoseconds);
-	}
-	for (int i = 0; i < LINK_WORDS; i++)
-		for (int k = 0; k < 64; k++)
-			least = greater(least, sums.of[i][k]);
-	return greater(least, thread);
+	return least;
 }
 
 /* Nearer to the least than anybody would see. */
@@ -69,7 +60,7 @@ keep(Order *best, const Order *order, int n)
 }
 
 Order
-best_order(Graph *g, First first)
+best_order(Graph *g, First first, int64_t within)
 {
 	static const Taste tastes[] = {
 		{FIRST_program, SHARE_never, false, 0},
@@ -92,9 +83,10 @@ best_order(Graph *g, First first)
 		taste.shake = i < TASTES ? 0 : i;
 		if (taste.first < first)
 			continue;
-		const Order *order = list_schedule(list, taste);
 		int64_t worth = taste.shake ? best.time / WORTH : 0;
-		if (order->time < best.time - worth)
+		const Order *order =
+			list_schedule(list, taste, lesser(within, best.time - worth));
+		if (order)
 			keep(&best, order, g->n);
 	}
 	return best;

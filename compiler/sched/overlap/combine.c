@@ -134,6 +134,7 @@ task_of_unit(const Unit *unit)
 	StepCost cost = transfer_of_bytes(first, bytes);
 	Task task = task_of(first, &cost);
 	task.kind = TASK_start;
+	task.links = unit->jobs[0]->task.links;
 	return task;
 }
 

@@ -199,19 +199,26 @@ shorten(const Plan *plan, int64_t limit)
 	return any;
 }
 
-bool
+FitResult
 fit_memory(Module *m, int64_t limit)
 {
+	FitResult result = FIT_as_it_is;
+
 	if (limit == INT64_MAX) {
 		module_number(m);
-		return true;
+		return FIT_as_it_is;
 	}
 	for (int i = 0; i < ROUNDS; i++) {
-		const Plan *plan = plan_build(m);
-		if (!plan->uncounted && plan_peak(plan) <= limit)
-			return true;
-		if (plan->uncounted || !shorten(plan, limit))
-			return false;
+		Arena *a = arena_new();
+		const Plan *plan = plan_within(m, limit, a);
+		bool fits = !plan->uncounted && plan_peak(plan) <= limit;
+		bool any = !fits && !plan->uncounted && shorten(plan, limit);
+		arena_free(a);
+		if (fits)
+			return result;
+		if (!any)
+			return FIT_not;
+		result = FIT_shortened;
 	}
-	return false;
+	return FIT_not;
 }

@@ -91,6 +91,21 @@ add_jobs(Graph *g, Scheduling *s)
 	}
 }
 
+/* Of links that the same transfers use one is enough. */
+static void
+merge_links(Graph *g)
+{
+	LinkMerge merge = {0};
+
+	for (int i = 0; i < g->n; i++)
+		if (g->jobs[i].task.moves)
+			links_note(&merge, &g->jobs[i].task.links);
+	links_choose(&merge);
+	for (int i = 0; i < g->n; i++)
+		if (g->jobs[i].task.moves)
+			links_merge(&merge, &g->jobs[i].task.links);
+}
+
 /* ---- edges ---------------------------------------------------------------------- */
 
 /* The op of the block in which that is, or NULL. */
@@ -198,6 +213,29 @@ graph_find_paths(Graph *g)
 	}
 }
 
+Left
+graph_work(const Graph *g)
+{
+	Left left = {0};
+	LinkSums sums = {0};
+
+	for (int i = 0; i < g->n; i++) {
+		const Task *task = &g->jobs[i].task;
+		if (task->moves)
+			links_add(&sums, &task->links, task->shared);
+		else
+			left.thread = add_picoseconds(left.thread, task->picoseconds);
+	}
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (int k = 0; k < 64; k++)
+			if (sums.of[i][k] > left.link) {
+				left.link = sums.of[i][k];
+				left.word = i;
+				left.bit = (uint64_t)1 << k;
+			}
+	return left;
+}
+
 Graph *
 graph_of(Block *b, Scheduling *s)
 {
@@ -207,6 +245,7 @@ graph_of(Block *b, Scheduling *s)
 		.block = b,
 		.jobs = NEW_ARRAY(s->arena, Job, 2 * block_length(b) + 1)};
 	add_jobs(g, s);
+	merge_links(g);
 	add_edges(g, s);
 	graph_find_paths(g);
 	return g;

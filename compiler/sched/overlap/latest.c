@@ -8,7 +8,6 @@
  * so that it ends when it is waited for, or when another begins that uses its links.
  * One that brings no more than it reads stays: until it is done what it reads is kept.
  */
-#include <stdlib.h>
 #include "sched/overlap/overlap.h"
 
 typedef struct Latest {
@@ -78,40 +77,33 @@ place_latest(Latest *l, int i)
 			l->taken[row] = time_at(l, l->place[i]);
 }
 
-typedef struct Placed {
-	int place, was; /* what is moved stands before what was there */
-} Placed;
-
-static int
-by_place(const void *a, const void *b)
-{
-	const Placed *x = a, *y = b;
-	bool moved_x = x->place != x->was, moved_y = y->place != y->was;
-
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return moved_x != moved_y ? moved_y - moved_x : x->was - y->was;
-}
-
-/* The jobs at their places. */
+/* The jobs at their places, what is moved before what was there. */
 static Order
 replaced(const Latest *l, Arena *a)
 {
 	Order order = {NEW_ARRAY(a, Job *, l->n + 1), NEW_ARRAY(a, Task, l->n + 1), 0};
-	Placed *placed = NEW_ARRAY(a, Placed, l->n + 1);
+	int *moved = NEW_ARRAY(a, int, l->n + 1); /* by place: the first, from 1 on, */
+	int *next = NEW_ARRAY(a, int, l->n + 1);  /* ... and the one after it */
 	int *now = NEW_ARRAY(a, int, l->n + 1);
+	int n = 0;
 
-	for (int i = 0; i < l->n; i++)
-		placed[i] = (Placed){l->place[i], i};
-	if (l->n)
-		qsort(placed, (size_t)l->n, sizeof *placed, by_place);
+	for (int i = l->n - 1; i >= 0; i--)
+		if (l->place[i] != i) {
+			next[i] = moved[l->place[i]];
+			moved[l->place[i]] = i + 1;
+		}
+	for (int place = 0; place <= l->n; place++) {
+		for (int i = moved[place]; i; i = next[i - 1])
+			now[i - 1] = n++;
+		if (place < l->n && l->place[place] == place)
+			now[place] = n++;
+	}
 	for (int i = 0; i < l->n; i++) {
-		int was = placed[i].was;
-		now[was] = i;
-		order.jobs[i] = l->order->jobs[was];
-		order.tasks[i] = order.jobs[i]->task;
-		if (order.tasks[i].kind == TASK_done)
-			order.tasks[i].start = now[l->order->tasks[was].start];
+		Task *task = &order.tasks[now[i]];
+		order.jobs[now[i]] = l->order->jobs[i];
+		*task = l->order->jobs[i]->task;
+		if (task->kind == TASK_done)
+			task->start = now[l->order->tasks[i].start];
 	}
 	order.time = tracks_run(order.tasks, l->n, a);
 	return order;

@@ -21,6 +21,8 @@ struct Listing {
 	int64_t longest; /* way from the begin to the end */
 	Order order;
 	int n;
+	Left work, left; /* of all, of what is not in order */
+	int64_t least;	 /* that this order takes, as far as it goes */
 	Tracks *tracks;
 	Ready runs, starts, instant; /* the last take no time */
 	Job **flights;		     /* begun, not yet waited for */
@@ -95,6 +97,23 @@ make_ready(Listing *list, Job *job)
 		ready_put(job->task.picoseconds ? &list->runs : &list->instant, job);
 }
 
+/* What is left takes its time from now on, and so does the way from the job on. */
+static void
+count_off(Listing *list, const Job *job, int64_t from)
+{
+	const Task *task = &job->task;
+	Left *left = &list->left;
+	int64_t now = tracks_now(list->tracks);
+
+	if (!task->moves)
+		left->thread -= task->picoseconds;
+	else if (task->links.word[left->word] & left->bit)
+		left->link -= task->shared;
+	list->least = greater(list->least, add_picoseconds(from, job->path));
+	list->least =
+		greater(list->least, add_picoseconds(now, greater(left->thread, left->link)));
+}
+
 static void
 add(Listing *list, Job *job)
 {
@@ -107,6 +126,7 @@ add(Listing *list, Job *job)
 		list->begun[job->number] = list->n;
 	list->order.jobs[list->n++] = job;
 	tracks_add(list->tracks, list->order.tasks, task);
+	count_off(list, job, task->from);
 	for (const struct Edge *e = job->after; e; e = e->next)
 		if (!--e->to->waits)
 			make_ready(list, e->to);
@@ -284,6 +304,7 @@ listing_new(Graph *g)
 	Listing *list = NEW(a, Listing);
 
 	*list = (Listing){.graph = g,
+		.work = graph_work(g),
 		.order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
 		.runs.jobs = NEW_ARRAY(a, Job *, g->n + 1),
 		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_tail},
@@ -304,7 +325,10 @@ begin_listing(Listing *list, Taste taste)
 	list->chance = (uint64_t)taste.shake;
 	list->runs.first = taste.first;
 	list->starts.first = taste.first == FIRST_order ? FIRST_order : FIRST_tail;
-	list->n = 0;
+	list->n = list->nflights = 0;
+	list->runs.n = list->starts.n = list->instant.n = 0;
+	list->least = 0;
+	list->left = list->work;
 	list->tracks = tracks_new(g->arena, MOST_FLIGHTS + 1);
 	for (int i = 0; i < g->n; i++) {
 		g->jobs[i].waits = g->jobs[i].before;
@@ -316,10 +340,10 @@ begin_listing(Listing *list, Taste taste)
 }
 
 const Order *
-list_schedule(Listing *list, Taste taste)
+list_schedule(Listing *list, Taste taste, int64_t within)
 {
 	begin_listing(list, taste);
-	while (list->n < list->graph->n) {
+	while (list->n < list->graph->n && list->least < within) {
 		Job *done = take_done(list, 0);
 		if (list->instant.n || done) {
 			add(list, done ? done : ready_take(&list->instant));
@@ -329,5 +353,5 @@ list_schedule(Listing *list, Taste taste)
 		add(list, next_job(list));
 	}
 	list->order.time = tracks_end(list->tracks);
-	return &list->order;
+	return list->n == list->graph->n && list->order.time < within ? &list->order : NULL;
 }

@@ -149,8 +149,9 @@ combine(Graph **g, Order *order, First least)
 		Graph *combined = graph_combined(apart, all);
 		if (!combined)
 			continue;
-		Order one = best_order(combined, least);
-		if (one.time < order->time + (all ? 0 : order->time / UNSEEN)) {
+		int64_t within = add_picoseconds(order->time, all ? 0 : order->time / UNSEEN);
+		Order one = best_order(combined, least, within);
+		if (one.time < within) {
 			*order = one;
 			*g = combined;
 		}
@@ -164,7 +165,7 @@ schedule_block(Scheduling *s, Block *b)
 		if (op->nbodies && !op_is_fusion(op))
 			s->times[op->id] = bodies_time(s, op);
 	Graph *g = graph_of(b, s);
-	Order order = best_order(g, s->least);
+	Order order = best_order(g, s->least, INT64_MAX);
 	if (s->combines)
 		combine(&g, &order, s->least);
 	s->time = order.time;
@@ -213,9 +214,10 @@ schedule_in(Module *m, First least, bool combines, int64_t bytes)
 	s->combines = combines;
 	schedule_block(s, m->entry);
 	int64_t serial = serial_time(s, m->entry);
-	bool good = fit_memory(m, bytes);
-	residency_find(m);
-	good = good && timeline_time(m) <= serial;
+	FitResult fit = fit_memory(m, bytes);
+	bool changed = residency_find(m) || fit == FIT_shortened;
+	int64_t time = fit && changed ? timeline_time(m) : s->time;
+	bool good = fit && time <= serial;
 	if (!good) {
 		undo(s);
 		residency_find(m);

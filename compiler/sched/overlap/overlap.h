@@ -86,6 +86,14 @@ int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
+/* Work that no order does faster: of the thread, and on the link that has most of it. */
+typedef struct Left {
+	int64_t thread, link;
+	int word; /* of a LinkSet: that link */
+	uint64_t bit;
+} Left;
+Left graph_work(const Graph *g);
+
 /* combine.c: the same, collectives that move alike and can begin together as one transfer:
    all, or those alone that wait longer than they move.  NULL: there are none. */
 Graph *graph_combined(const Graph *g, bool all);
@@ -122,19 +130,22 @@ typedef struct Taste {
 } Taste;
 typedef struct Listing Listing;
 Listing *listing_new(Graph *g);
-const Order *list_schedule(Listing *list, Taste taste); /* until the next */
+/* Until the next; NULL: it takes `within` or longer, and is given up as soon as that is
+   known. */
+const Order *list_schedule(Listing *list, Taste taste, int64_t within);
 
 /* best.c */
 /* As the program has it, nothing beside it. */
 Order plain_schedule(Graph *g);
 /* The quickest of those, from `least` on; of equal ones that which is most like the
-   program. */
-Order best_order(Graph *g, First least);
+   program.  One that takes `within` or longer need not be the quickest. */
+Order best_order(Graph *g, First least, int64_t within);
 /* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
-/* fit.c: shortens transfers of a program in order, until it takes no more bytes.  False:
-   it does take more.  Numbers the module. */
-bool fit_memory(Module *m, int64_t limit);
+/* fit.c: shortens transfers of a program in order, until it takes no more bytes.  Numbers
+   the module. */
+typedef enum FitResult { FIT_not, FIT_as_it_is, FIT_shortened } FitResult;
+FitResult fit_memory(Module *m, int64_t limit);
 /* A collective as one op again, where it begins. */
 void join_transfer(Op *done);
 
