@@ -15,11 +15,16 @@ struct Against {
 	Source *wanted; /* of each result */
 };
 
-/* What rounding in another order may come to; 0: nothing. */
+/* What rounding in another order may come to: about one unit in the last place of narrow
+   floats; 0: nothing. */
 static double
 bound_of(shdrt_dtype dtype)
 {
-	return !rt_is_float(dtype) ? 0 : shdrt_dtype_bytes[dtype] < 4 ? 1e-2 : 1e-5;
+	static const double narrow[] = {[1] = 0.25, [2] = 1e-2};
+
+	return !rt_is_float(dtype)	       ? 0
+		: shdrt_dtype_bytes[dtype] < 4 ? narrow[shdrt_dtype_bytes[dtype]]
+					       : 1e-5;
 }
 
 Against *

@@ -324,7 +324,7 @@ is_flipped(const Block *b)
 					y[j] = shdrt_##to##_from_##in(x[j * each]); \
 		} \
 	}
-#define FLOAT_INS(X) X(f16, uint16_t) X(bf16, uint16_t) X(f32, float) X(f64, double)
+#define FLOAT_INS(X) SHDRT_NARROW_FLOATS(X) X(f32, float) X(f64, double)
 #define X(in, type) PACK(in, type, f32, float) PACK(in, type, f64, double)
 FLOAT_INS(X)
 #undef X
@@ -343,19 +343,28 @@ packer(shdrt_dtype in, int wide)
 	return table[in][wide];
 }
 
+#define X(name, type) \
+	static void store_##name(const float *sums, int64_t n, void *c) \
+	{ \
+		type *to = c; \
+		for (int64_t j = 0; j < n; j++) \
+			to[j] = shdrt_##name##_from_f32(sums[j]); \
+	}
+SHDRT_NARROW_FLOATS(X)
+#undef X
+
 /* Rows of finished sums, rounded once. */
 static void
 store_row(shdrt_dtype out, const void *sums, int64_t n, void *c)
 {
-	const float *x = sums;
-	uint16_t *half = c;
+	static void (*const table[SHDRT_DTYPE_COUNT])(const float *, int64_t, void *) = {
+#define X(name, type) [SHDRT_##name] = store_##name,
+		SHDRT_NARROW_FLOATS(X)
+#undef X
+	};
 
-	if (out == SHDRT_bf16)
-		for (int64_t j = 0; j < n; j++)
-			half[j] = shdrt_bf16_from_f32(x[j]);
-	else if (out == SHDRT_f16)
-		for (int64_t j = 0; j < n; j++)
-			half[j] = shdrt_f16_from_f32(x[j]);
+	if (table[out])
+		table[out](sums, n, c);
 	else
 		memcpy(c, sums, shdrt_dtype_bytes[out] * (size_t)n);
 }
@@ -381,13 +390,13 @@ aligned(int64_t bytes)
 }
 
 /*
- * A 16-bit matrix times a vector is bound by memory: converted on the way,
+ * A matrix of narrow floats times a vector is bound by memory: converted on the way,
  * never stored.  Sums along memory go into 16 partial sums.
  */
 enum { LANES = 16 };
 
-#define THIN(in) \
-	static float along_##in(const uint16_t *row, const float *x, int64_t n) \
+#define THIN(in, type) \
+	static float along_##in(const type *row, const float *x, int64_t n) \
 	{ \
 		float sum[LANES] = {0}; \
 		int64_t k = 0; \
@@ -401,9 +410,9 @@ enum { LANES = 16 };
 				sum[l] += sum[l + w]; \
 		return sum[0]; \
 	} \
-	static void thin_##in(const Block *b, const uint16_t *matrix, const float *x, \
-		float *sum) \
+	static void thin_##in(const Block *b, const void *from, const float *x, float *sum) \
 	{ \
+		const type *matrix = from; \
 		if (b->column == 1) { \
 			for (int64_t j = 0; j < b->rows; j++) \
 				sum[j] += along_##in(matrix + j * b->row, x, b->columns); \
@@ -419,16 +428,23 @@ enum { LANES = 16 };
 					sum[j] += f * shdrt_f32_from_##in(matrix[j * b->row]); \
 		} \
 	}
-THIN(f16)
-THIN(bf16)
+SHDRT_NARROW_FLOATS(THIN)
+
+typedef void Thin(const Block *b, const void *matrix, const float *x, float *sum);
+
+/* NULL: of other dtypes */
+static Thin *const thin_products[SHDRT_DTYPE_COUNT] = {
+#define X(name, type) [SHDRT_##name] = thin_##name,
+	SHDRT_NARROW_FLOATS(X)
+#undef X
+};
 
 static int
 is_thin(const Packed *s)
 {
 	const shdrt_dot *d = s->d;
-	int half = d->in == SHDRT_f16 || d->in == SHDRT_bf16;
 
-	return half && !s->wide && (d->m == 1 || d->n == 1);
+	return thin_products[d->in] && !s->wide && (d->m == 1 || d->n == 1);
 }
 
 static void
@@ -443,8 +459,7 @@ thin_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, co
 	s->pack(&vector, row ? a : b, s->a);
 	if (!add)
 		memset(s->c, 0, sizeof(float) * (size_t)(m * n));
-	(d->in == SHDRT_f16 ? thin_f16 : thin_bf16)(&matrix, (const uint16_t *)(row ? b : a),
-		(float *)s->a, (float *)s->c);
+	thin_products[d->in](&matrix, row ? b : a, (float *)s->a, (float *)s->c);
 }
 
 static void

@@ -329,8 +329,9 @@ typedef struct TensorView {
 
 enum { WHY = 240 }; /* room for a reason, with its NUL */
 
-/* false with the reason in `why` */
-bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY]);
+/* false with the reason in `why`; where numpy has no dtype, the bytes are of the wanted one */
+bool rt_npy_parse(const unsigned char *bytes, size_t n, shdrt_dtype wanted, TensorView *view,
+	char why[WHY]);
 typedef enum Parsed { PARSED_broken, PARSED_absent, PARSED_good } Parsed;
 /* The header, read once for any number of tensors; NULL, and why, if it is wrong.
    `bytes` stay where they are. */

@@ -4,8 +4,9 @@
  *   \x93NUMPY major minor length { 'descr': '<f4', 'fortran_order': False,
  *   'shape': (3, 4), } padding data
  *
- * Reads both orders of dims and of bytes; writes version 1, row-major.  bf16
- * is what numpy makes of it: two bytes without a meaning, '<V2'.
+ * Reads both orders of dims and of bytes; writes version 1, row-major.  What
+ * numpy has no dtype for is what it makes of that: bf16 two bytes without a meaning, '<V2',
+ * floats of a byte '|V1', which are of whatever such dtype is wanted.
  */
 #include <string.h>
 
@@ -30,6 +31,13 @@ static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_u16] = "u2",
 	[SHDRT_u32] = "u4",
 	[SHDRT_u64] = "u8",
+	[SHDRT_f8e5m2] = "V1",
+	[SHDRT_f8e4m3] = "V1",
+	[SHDRT_f8e3m4] = "V1",
+	[SHDRT_f8e4m3fn] = "V1",
+	[SHDRT_f8e5m2fnuz] = "V1",
+	[SHDRT_f8e4m3fnuz] = "V1",
+	[SHDRT_f8e4m3b11fnuz] = "V1",
 	[SHDRT_f16] = "f2",
 	[SHDRT_bf16] = "V2",
 	[SHDRT_f32] = "f4",
@@ -88,7 +96,7 @@ rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_dtype 
 }
 
 static bool
-take_descr(Cursor *c, TensorView *view)
+take_descr(Cursor *c, shdrt_dtype wanted, TensorView *view)
 {
 	const char *text;
 	size_t n;
@@ -105,13 +113,19 @@ take_descr(Cursor *c, TensorView *view)
 		view->swapped = *text == OTHER_ORDER;
 		text++, n--;
 	}
+	if (n == 2 && memcmp(text, "f1", 2) == 0) { /* as ml_dtypes registers it */
+		view->dtype = SHDRT_f8e5m2;
+		return true;
+	}
 	if (!rt_name_dtype(text, n, npy_names, &view->dtype)) {
 		snprintf(c->why, WHY,
 			"its dtype '%.*s' is none of b1 i1 i2 i4 "
-			"i8 u1 u2 u4 u8 f2 f4 f8 V2 (bf16)",
+			"i8 u1 u2 u4 u8 f2 f4 f8 V1 (f8e4m3fn ..) V2 (bf16)",
 			n > 40 ? 40 : (int)n, text);
 		return false;
 	}
+	if (strcmp(npy_names[wanted], npy_names[view->dtype]) == 0)
+		view->dtype = wanted;
 	view->swapped = view->swapped && shdrt_dtype_bytes[view->dtype] > 1;
 	return true;
 }
@@ -160,7 +174,7 @@ is_key(const char *text, size_t n, const char *key)
 
 /* The dictionary; each of its three keys once, in any order. */
 static bool
-take_header(Cursor *c, TensorView *view, bool *fortran)
+take_header(Cursor *c, shdrt_dtype wanted, TensorView *view, bool *fortran)
 {
 	unsigned seen = 0;
 	const char *key;
@@ -179,7 +193,7 @@ take_header(Cursor *c, TensorView *view, bool *fortran)
 				"its header has other keys than "
 				"'descr', 'fortran_order' and 'shape'");
 		seen |= which;
-		if (!(which == 1		 ? take_descr(c, view)
+		if (!(which == 1		 ? take_descr(c, wanted, view)
 				    : which == 2 ? take_order(c, fortran)
 						 : take_shape(c, view)))
 			return false;
@@ -255,25 +269,26 @@ find_header(const unsigned char *bytes, size_t n, Cursor *c, size_t *data)
 }
 
 bool
-rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY])
+rt_npy_parse(const unsigned char *bytes, size_t n, shdrt_dtype wanted, TensorView *view,
+	char why[WHY])
 {
 	Cursor c = {.why = why};
 	size_t data = 0;
 	bool fortran = false;
-	uint64_t wanted;
+	uint64_t size;
 	memset(view, 0, sizeof *view);
-	if (!find_header(bytes, n, &c, &data) || !take_header(&c, view, &fortran))
+	if (!find_header(bytes, n, &c, &data) || !take_header(&c, wanted, view, &fortran))
 		return false;
-	if (!rt_view_row_major(view, &wanted))
+	if (!rt_view_row_major(view, &size))
 		return wrong(why, "its shape is too large");
-	if (wanted != n - data) {
+	if (size != n - data) {
 		snprintf(why, WHY,
 			"its header says %llu bytes of data, it "
 			"has %llu",
-			(unsigned long long)wanted, (unsigned long long)(n - data));
+			(unsigned long long)size, (unsigned long long)(n - data));
 		return false;
 	}
-	if (fortran && wanted)
+	if (fortran && size)
 		view_column_major(view);
 	view->data = bytes + data;
 	return true;

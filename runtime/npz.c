@@ -46,7 +46,7 @@ read_entry(unzFile zip, TensorFile *f, const shdrt_tensor *t, char why[WHY])
 		snprintf(why, WHY, "its tensor cannot be inflated");
 		return PARSED_broken;
 	}
-	if (!rt_npy_parse(f->bytes, f->size, &f->view, why))
+	if (!rt_npy_parse(f->bytes, f->size, t->dtype, &f->view, why))
 		return PARSED_broken;
 	if (rt_same_type(&f->view, t)
 		&& (!inflate_part(zip, f->bytes, head, f->size)

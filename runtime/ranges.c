@@ -27,6 +27,13 @@
 	X(u32, uint32_t, 0, UINT32_MAX) \
 	X(u64, uint64_t, 0, INT64_MAX) /* as far as LOW and HIGH go */
 #define REAL(X) \
+	X(f8e5m2, uint8_t, shdrt_f8e5m2_from_f64, 57344) \
+	X(f8e4m3, uint8_t, shdrt_f8e4m3_from_f64, 240) \
+	X(f8e3m4, uint8_t, shdrt_f8e3m4_from_f64, 15.5) \
+	X(f8e4m3fn, uint8_t, shdrt_f8e4m3fn_from_f64, 448) \
+	X(f8e5m2fnuz, uint8_t, shdrt_f8e5m2fnuz_from_f64, 57344) \
+	X(f8e4m3fnuz, uint8_t, shdrt_f8e4m3fnuz_from_f64, 240) \
+	X(f8e4m3b11fnuz, uint8_t, shdrt_f8e4m3b11fnuz_from_f64, 30) \
 	X(f16, uint16_t, shdrt_f16_from_f64, 65504) \
 	X(bf16, uint16_t, shdrt_bf16_from_f64, 0x1.FEp127) \
 	X(f32, float, (float), FLT_MAX) \

@@ -3,7 +3,7 @@
  *
  * A block of results is kept near while the operands pass by, one after the
  * other: the loop inside is a plain one over two arrays, which vectorises.
- * f16 and bf16 are widened to f32 on the way in and rounded once at the end.
+ * Narrow floats are widened to f32 on the way in and rounded once at the end.
  */
 #include <string.h>
 
@@ -65,8 +65,9 @@ STEP(add_i32, uint32_t, AS_IS, uint32_t)
 STEP(add_i64, uint64_t, AS_IS, uint64_t)
 STEP(add_f32, float, AS_IS, float)
 STEP(add_f64, double, AS_IS, double)
-STEP(add_f16, uint16_t, shdrt_f32_from_f16, float)
-STEP(add_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#define X(name, type) STEP(add_##name, type, shdrt_f32_from_##name, float)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 #undef STEP_C
 /* Products of narrow unsigned numbers would be computed in signed int. */
 #define STEP_C (1u * a) * b
@@ -78,8 +79,9 @@ STEP(mul_i64, uint64_t, AS_IS, uint64_t)
 #define STEP_C a *b
 STEP(mul_f32, float, AS_IS, float)
 STEP(mul_f64, double, AS_IS, double)
-STEP(mul_f16, uint16_t, shdrt_f32_from_f16, float)
-STEP(mul_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#define X(name, type) STEP(mul_##name, type, shdrt_f32_from_##name, float)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 #undef STEP_C
 #define STEP_C a > b ? a : b
 STEP(max_i8, int8_t, AS_IS, int8_t)
@@ -105,14 +107,16 @@ STEP(min_u64, uint64_t, AS_IS, uint64_t)
 #define STEP_C a > b || a != a ? a : b
 STEP(max_f32, float, AS_IS, float)
 STEP(max_f64, double, AS_IS, double)
-STEP(max_f16, uint16_t, shdrt_f32_from_f16, float)
-STEP(max_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#define X(name, type) STEP(max_##name, type, shdrt_f32_from_##name, float)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 #undef STEP_C
 #define STEP_C a < b || a != a ? a : b
 STEP(min_f32, float, AS_IS, float)
 STEP(min_f64, double, AS_IS, double)
-STEP(min_f16, uint16_t, shdrt_f32_from_f16, float)
-STEP(min_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#define X(name, type) STEP(min_##name, type, shdrt_f32_from_##name, float)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 #undef STEP_C
 #define STEP_C a &b
 STEP(and_8, uint8_t, AS_IS, uint8_t)
@@ -135,10 +139,11 @@ STEP(or_64, uint64_t, AS_IS, uint64_t)
 		for (size_t i = 0; i < n; i++) \
 			y[i] = convert(x[i]); \
 	}
-CONVERT_LOOP(load_f16, uint16_t, float, shdrt_f32_from_f16)
-CONVERT_LOOP(load_bf16, uint16_t, float, shdrt_f32_from_bf16)
-CONVERT_LOOP(store_f16, float, uint16_t, shdrt_f16_from_f32)
-CONVERT_LOOP(store_bf16, float, uint16_t, shdrt_bf16_from_f32)
+#define X(name, type) \
+	CONVERT_LOOP(load_##name, type, float, shdrt_f32_from_##name) \
+	CONVERT_LOOP(store_##name, float, type, shdrt_##name##_from_f32)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 
 /* dtype: the steps by combiner (add max min mul and or), widening */
 static const struct {
@@ -156,10 +161,12 @@ static const struct {
 	[SHDRT_u16] = {{add_i16, max_u16, min_u16, mul_i16, and_16, or_16}, NULL, NULL},
 	[SHDRT_u32] = {{add_i32, max_u32, min_u32, mul_i32, and_32, or_32}, NULL, NULL},
 	[SHDRT_u64] = {{add_i64, max_u64, min_u64, mul_i64, and_64, or_64}, NULL, NULL},
-	[SHDRT_f16] = {{add_f16, max_f16, min_f16, mul_f16, NULL, NULL}, load_f16, store_f16},
-	[SHDRT_bf16] = {{add_bf16, max_bf16, min_bf16, mul_bf16, NULL, NULL}, load_bf16,
-		store_bf16},
-	[SHDRT_f32] = {{add_f32, max_f32, min_f32, mul_f32, NULL, NULL}, NULL, NULL},
+#define X(name, type) \
+	[SHDRT_##name] = {{add_##name, max_##name, min_##name, mul_##name, NULL, NULL}, \
+		load_##name, store_##name},
+	SHDRT_NARROW_FLOATS(X)
+#undef X
+		[SHDRT_f32] = {{add_f32, max_f32, min_f32, mul_f32, NULL, NULL}, NULL, NULL},
 	[SHDRT_f64] = {{add_f64, max_f64, min_f64, mul_f64, NULL, NULL}, NULL, NULL},
 };
 
@@ -203,6 +210,14 @@ static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	[SHDRT_u16] = {0, 0, 0xffff, 1, 0xffff, 0},
 	[SHDRT_u32] = {0, 0, 0xffffffff, 1, 0xffffffff, 0},
 	[SHDRT_u64] = {0, 0, UINT64_MAX, 1, UINT64_MAX, 0},
+	/* Where nothing is infinite, the greatest numbers. */
+	[SHDRT_f8e5m2] = {0, 0xfc, 0x7c, 0x3c, 0, 0},
+	[SHDRT_f8e4m3] = {0, 0xf8, 0x78, 0x38, 0, 0},
+	[SHDRT_f8e3m4] = {0, 0xf0, 0x70, 0x30, 0, 0},
+	[SHDRT_f8e4m3fn] = {0, 0xfe, 0x7e, 0x38, 0, 0},
+	[SHDRT_f8e5m2fnuz] = {0, 0xff, 0x7f, 0x40, 0, 0},
+	[SHDRT_f8e4m3fnuz] = {0, 0xff, 0x7f, 0x40, 0, 0},
+	[SHDRT_f8e4m3b11fnuz] = {0, 0xff, 0x7f, 0x58, 0, 0},
 	[SHDRT_f16] = {0, 0xfc00, 0x7c00, 0x3c00, 0, 0},
 	[SHDRT_bf16] = {0, 0xff80, 0x7f80, 0x3f80, 0, 0},
 	[SHDRT_f32] = {0, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
@@ -231,7 +246,15 @@ rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t c
 bool
 rt_is_float(shdrt_dtype d)
 {
-	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32 || d == SHDRT_f64;
+	static const bool floats[SHDRT_DTYPE_COUNT] = {
+#define X(name, type) [SHDRT_##name] = true,
+		SHDRT_NARROW_FLOATS(X)
+#undef X
+			[SHDRT_f32] = true,
+		[SHDRT_f64] = true,
+	};
+
+	return floats[d];
 }
 
 double
@@ -256,10 +279,11 @@ rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 		return AT(uint32_t, i);
 	case SHDRT_u64:
 		return (double)AT(uint64_t, i);
-	case SHDRT_f16:
-		return shdrt_f32_from_f16(AT(uint16_t, i));
-	case SHDRT_bf16:
-		return shdrt_f32_from_bf16(AT(uint16_t, i));
+#define X(name, type) \
+	case SHDRT_##name: \
+		return shdrt_f32_from_##name(AT(type, i));
+		SHDRT_NARROW_FLOATS(X)
+#undef X
 	case SHDRT_f32:
 		return AT(float, i);
 	case SHDRT_f64:

@@ -24,6 +24,13 @@ static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_u16] = "U16",
 	[SHDRT_u32] = "U32",
 	[SHDRT_u64] = "U64",
+	[SHDRT_f8e5m2] = "F8_E5M2",
+	[SHDRT_f8e4m3] = "F8_E4M3_IEEE",
+	[SHDRT_f8e3m4] = "F8_E3M4",
+	[SHDRT_f8e4m3fn] = "F8_E4M3",
+	[SHDRT_f8e5m2fnuz] = "F8_E5M2FNUZ",
+	[SHDRT_f8e4m3fnuz] = "F8_E4M3FNUZ",
+	[SHDRT_f8e4m3b11fnuz] = "F8_E4M3B11FNUZ",
 	[SHDRT_f16] = "F16",
 	[SHDRT_bf16] = "BF16",
 	[SHDRT_f32] = "F32",
@@ -269,7 +276,7 @@ take_dtype(Cursor *c, TensorView *view, char why[WHY])
 		return true;
 	snprintf(why, WHY,
 		"the tensor's dtype '%.*s' is none of BOOL I8 I16 I32 "
-		"I64 U8 U16 U32 U64 F16 BF16 F32 F64",
+		"I64 U8 U16 U32 U64 F8_E5M2 F8_E4M3 F16 BF16 F32 F64",
 		n > 40 ? 40 : (int)n, text);
 	return false;
 }

@@ -1,9 +1,9 @@
 /*
  * shdrt_math.h - scalar arithmetic of generated code.
  *
- * shdrt_NAME_DTYPE(): DTYPE is what is computed in: f32 (f16 and bf16 too),
- * f64, or an integer type.  shdrt_TO_from_FROM() converts; f16 and bf16 are
- * held as uint16_t.
+ * shdrt_NAME_DTYPE(): DTYPE is what is computed in: f32 (narrower floats
+ * too), f64, or an integer type.  shdrt_TO_from_FROM() converts; f16 and bf16 are
+ * held as uint16_t, those of a byte as uint8_t.
  *
  * Floats: the f32 functions have no branches, so that gcc -O2
  * -ftree-vectorize turns loops over them into vector code, and give the same
@@ -132,6 +132,63 @@ shdrt_f16_from_f32(float x)
 	return (uint16_t)(sign | (0x7e00u & is_nan) | (half & ~is_nan));
 }
 
+/* ---- floats of a byte: to nearest, ties to even ---- */
+
+/*
+ * Digits after the point, exponent of the least normal number, the greatest one; bits of
+ * infinity (NaN, where there is none) and of NaN; is there a -0?  Where not, its bits are NaN.
+ */
+#define SHDRT_BYTE_FLOATS(X) \
+	X(f8e5m2, 2, -14, 57344, 0x7c, 0x7e, 1) \
+	X(f8e4m3, 3, -6, 240, 0x78, 0x7c, 1) \
+	X(f8e3m4, 4, -2, 15.5, 0x70, 0x78, 1) \
+	X(f8e4m3fn, 3, -6, 448, 0x7f, 0x7f, 1) \
+	X(f8e5m2fnuz, 2, -15, 57344, 0x80, 0x80, 0) \
+	X(f8e4m3fnuz, 3, -7, 240, 0x80, 0x80, 0) \
+	X(f8e4m3b11fnuz, 3, -10, 30, 0x80, 0x80, 0)
+
+#define X(name, digits, least, greatest, infinity, nan, minus) \
+	SHDRT_FN float shdrt_f32_from_##name(uint8_t b) \
+	{ \
+		uint32_t magnitude = b & 0x7fu, sign = (uint32_t)(b & 0x80u) << 24; \
+		float small = \
+			(float)magnitude * shdrt_f32_bits((127u + (least) - (digits)) << 23); \
+		uint32_t normal = (magnitude << (23 - (digits))) + ((126u + (least)) << 23); \
+		uint32_t x = shdrt_bits_f32(shdrt_pick_f32(magnitude >> (digits) != 0, \
+			shdrt_f32_bits(normal), small)); \
+		int above = (minus) ? magnitude >= (infinity) : b == 0x80; \
+		int is_nan = above \
+			&& ((minus) ? (infinity) == (nan) || magnitude > (infinity) : 1); \
+		x = shdrt_bits_f32(shdrt_pick_f32(above, shdrt_f32_bits(0x7f800000u), \
+			shdrt_f32_bits(x))); \
+		return shdrt_f32_bits(x | (is_nan ? 0x400000u : sign)); \
+	} \
+	SHDRT_FN uint8_t shdrt_##name##_from_f32(float x) \
+	{ \
+		uint32_t u = shdrt_bits_f32(x), sign = u >> 24 & 0x80u, most = 0x49800000u; \
+		u &= 0x7fffffffu; \
+		uint32_t is_nan = -(uint32_t)(u > 0x7f800000u); \
+		u = u < most ? u : most; /* 2^20, for what is larger */ \
+		uint32_t exponent = u & 0x7f800000u, normal = (127u + (least)) << 23; \
+		exponent = exponent > normal ? exponent : normal; \
+		/* so large that the adder rounds to the digits that stay */ \
+		float large = shdrt_f32_bits(exponent + ((23u - (digits)) << 23)); \
+		float rounded = shdrt_f32_bits(u) + large - large; \
+		uint32_t r = shdrt_bits_f32(rounded); \
+		uint32_t is_normal = -(uint32_t)(r >= normal); \
+		uint32_t small = (uint32_t)(shdrt_f32_bits(r & ~is_normal) \
+			* shdrt_f32_bits((127u + (digits) - (least)) << 23)); \
+		uint32_t bits = ((r - normal) >> (23 - (digits))) + (1u << (digits)); \
+		bits = (bits & is_normal) | (small & ~is_normal); \
+		uint32_t too_large = -(uint32_t)(rounded > (float)(greatest)); \
+		bits = ((infinity)&too_large) | (bits & ~too_large); \
+		bits = ((nan)&is_nan) | (bits & ~is_nan); \
+		sign = (minus) || bits ? sign : 0; \
+		return (uint8_t)(bits | sign); \
+	}
+SHDRT_BYTE_FLOATS(X)
+#undef X
+
 /*
  * f64 to f32 so that a second rounding gives what one would have: an inexact
  * result gets an odd last bit (Boldo and Melquiond, "When double rounding is
@@ -150,41 +207,34 @@ shdrt_f32_odd_f64(double x)
 	return shdrt_f32_bits((u - (uint32_t)away) | 1u);
 }
 
-SHDRT_FN uint16_t
-shdrt_bf16_from_f64(double x)
-{
-	return shdrt_bf16_from_f32(shdrt_f32_odd_f64(x));
-}
+/* Those that are computed in f32 and rounded, and what holds them. */
+#define SHDRT_NARROW_FLOATS(X) \
+	X(f8e5m2, uint8_t) \
+	X(f8e4m3, uint8_t) \
+	X(f8e3m4, uint8_t) \
+	X(f8e4m3fn, uint8_t) \
+	X(f8e5m2fnuz, uint8_t) \
+	X(f8e4m3fnuz, uint8_t) \
+	X(f8e4m3b11fnuz, uint8_t) \
+	X(f16, uint16_t) \
+	X(bf16, uint16_t)
 
-SHDRT_FN uint16_t
-shdrt_f16_from_f64(double x)
-{
-	return shdrt_f16_from_f32(shdrt_f32_odd_f64(x));
-}
-
-SHDRT_FN double
-shdrt_f64_from_bf16(uint16_t h)
-{
-	return shdrt_f32_from_bf16(h);
-}
-SHDRT_FN double
-shdrt_f64_from_f16(uint16_t h)
-{
-	return shdrt_f32_from_f16(h);
-}
-
-/* What storing as bf16 or f16 and loading again makes of an f32. */
-SHDRT_FN float
-shdrt_through_bf16(float x)
-{
-	return shdrt_f32_from_bf16(shdrt_bf16_from_f32(x));
-}
-
-SHDRT_FN float
-shdrt_through_f16(float x)
-{
-	return shdrt_f32_from_f16(shdrt_f16_from_f32(x));
-}
+/* Also: what storing and loading again makes of an f32. */
+#define X(name, type) \
+	SHDRT_FN type shdrt_##name##_from_f64(double x) \
+	{ \
+		return shdrt_##name##_from_f32(shdrt_f32_odd_f64(x)); \
+	} \
+	SHDRT_FN double shdrt_f64_from_##name(type x) \
+	{ \
+		return (double)shdrt_f32_from_##name(x); \
+	} \
+	SHDRT_FN float shdrt_through_##name(float x) \
+	{ \
+		return shdrt_f32_from_##name(shdrt_##name##_from_f32(x)); \
+	}
+SHDRT_NARROW_FLOATS(X)
+#undef X
 
 /* ---- conversions ---- */
 
@@ -221,17 +271,6 @@ shdrt_through_f16(float x)
 	{ \
 		return x != 0; \
 	}
-/* All of at most 32 bits fit a double exactly. */
-#define SHDRT_TO_HALVES(from, from_type) \
-	SHDRT_FN uint16_t shdrt_bf16_from_##from(from_type x) \
-	{ \
-		return shdrt_bf16_from_f64((double)x); \
-	} \
-	SHDRT_FN uint16_t shdrt_f16_from_##from(from_type x) \
-	{ \
-		return shdrt_f16_from_f64((double)x); \
-	}
-
 #define X(name, type, unsigned_type, least, greatest) \
 	SHDRT_TO_INTEGERS(name, type) \
 	SHDRT_TO_FLOATS(name, type) \
@@ -241,13 +280,6 @@ SHDRT_INTEGERS(X)
 SHDRT_TO_INTEGERS(pred, uint8_t)
 SHDRT_TO_FLOATS(pred, uint8_t)
 SHDRT_TO_PRED(pred, uint8_t)
-SHDRT_TO_HALVES(pred, uint8_t)
-SHDRT_TO_HALVES(i8, int8_t)
-SHDRT_TO_HALVES(i16, int16_t)
-SHDRT_TO_HALVES(i32, int32_t)
-SHDRT_TO_HALVES(u8, uint8_t)
-SHDRT_TO_HALVES(u16, uint16_t)
-SHDRT_TO_HALVES(u32, uint32_t)
 
 /* An integer of more than 53 bits, its last kept bit odd if any was lost. */
 SHDRT_FN double
@@ -263,29 +295,23 @@ shdrt_f64_odd_i64(int64_t x)
 	return x < 0 ? -shdrt_f64_odd_u64(-(uint64_t)x) : shdrt_f64_odd_u64((uint64_t)x);
 }
 
-SHDRT_FN uint16_t
-shdrt_bf16_from_i64(int64_t x)
-{
-	return shdrt_bf16_from_f64(shdrt_f64_odd_i64(x));
-}
-
-SHDRT_FN uint16_t
-shdrt_f16_from_i64(int64_t x)
-{
-	return shdrt_f16_from_f64(shdrt_f64_odd_i64(x));
-}
-
-SHDRT_FN uint16_t
-shdrt_bf16_from_u64(uint64_t x)
-{
-	return shdrt_bf16_from_f64(shdrt_f64_odd_u64(x));
-}
-
-SHDRT_FN uint16_t
-shdrt_f16_from_u64(uint64_t x)
-{
-	return shdrt_f16_from_f64(shdrt_f64_odd_u64(x));
-}
+/* All of at most 32 bits fit a double exactly. */
+#define SHDRT_TO_NARROW(to, type) \
+	SHDRT_NARROW_FROM(to, type, pred, uint8_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, i8, int8_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, i16, int16_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, i32, int32_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, i64, int64_t, shdrt_f64_odd_i64) \
+	SHDRT_NARROW_FROM(to, type, u8, uint8_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, u16, uint16_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, u32, uint32_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, u64, uint64_t, shdrt_f64_odd_u64)
+#define SHDRT_NARROW_FROM(to, type, from, from_type, real) \
+	SHDRT_FN type shdrt_##to##_from_##from(from_type x) \
+	{ \
+		return shdrt_##to##_from_f64(real(x)); \
+	}
+SHDRT_NARROW_FLOATS(SHDRT_TO_NARROW)
 
 SHDRT_TO_FLOATS(f32, float)
 SHDRT_TO_FLOATS(f64, double)
@@ -318,43 +344,22 @@ SHDRT_TO_PRED(f64, double)
 SHDRT_FROM_FLOAT(f32, float)
 SHDRT_FROM_FLOAT(f64, double)
 
-#define SHDRT_INTEGER_FROM_HALF(to, type, half) \
-	SHDRT_FN type shdrt_##to##_from_##half(uint16_t h) \
+#define SHDRT_INTEGER_FROM(to, type, from, from_type) \
+	SHDRT_FN type shdrt_##to##_from_##from(from_type x) \
 	{ \
-		return shdrt_##to##_from_f32(shdrt_f32_from_##half(h)); \
+		return shdrt_##to##_from_f32(shdrt_f32_from_##from(x)); \
 	}
-#define SHDRT_FROM_HALF(half) \
-	SHDRT_INTEGER_FROM_HALF(i8, int8_t, half) \
-	SHDRT_INTEGER_FROM_HALF(i16, int16_t, half) \
-	SHDRT_INTEGER_FROM_HALF(i32, int32_t, half) \
-	SHDRT_INTEGER_FROM_HALF(i64, int64_t, half) \
-	SHDRT_INTEGER_FROM_HALF(u8, uint8_t, half) \
-	SHDRT_INTEGER_FROM_HALF(u16, uint16_t, half) \
-	SHDRT_INTEGER_FROM_HALF(u32, uint32_t, half) \
-	SHDRT_INTEGER_FROM_HALF(u64, uint64_t, half) \
-	SHDRT_INTEGER_FROM_HALF(pred, uint8_t, half)
-SHDRT_FROM_HALF(bf16)
-SHDRT_FROM_HALF(f16)
-SHDRT_FN uint16_t
-shdrt_bf16_from_bf16(uint16_t h)
-{
-	return h;
-}
-SHDRT_FN uint16_t
-shdrt_f16_from_f16(uint16_t h)
-{
-	return h;
-}
-SHDRT_FN uint16_t
-shdrt_bf16_from_f16(uint16_t h)
-{
-	return shdrt_bf16_from_f32(shdrt_f32_from_f16(h));
-}
-SHDRT_FN uint16_t
-shdrt_f16_from_bf16(uint16_t h)
-{
-	return shdrt_f16_from_f32(shdrt_f32_from_bf16(h));
-}
+#define SHDRT_FROM_NARROW(from, from_type) \
+	SHDRT_INTEGER_FROM(i8, int8_t, from, from_type) \
+	SHDRT_INTEGER_FROM(i16, int16_t, from, from_type) \
+	SHDRT_INTEGER_FROM(i32, int32_t, from, from_type) \
+	SHDRT_INTEGER_FROM(i64, int64_t, from, from_type) \
+	SHDRT_INTEGER_FROM(u8, uint8_t, from, from_type) \
+	SHDRT_INTEGER_FROM(u16, uint16_t, from, from_type) \
+	SHDRT_INTEGER_FROM(u32, uint32_t, from, from_type) \
+	SHDRT_INTEGER_FROM(u64, uint64_t, from, from_type) \
+	SHDRT_INTEGER_FROM(pred, uint8_t, from, from_type)
+SHDRT_NARROW_FLOATS(SHDRT_FROM_NARROW)
 
 /* ---- bits of the types that numbers are computed in ---- */
 
@@ -371,8 +376,10 @@ shdrt_f16_from_bf16(uint16_t h)
 	SHDRT_BITS_OF(name, type, unsigned_type, (unsigned_type), (type))
 SHDRT_INTEGERS(X)
 #undef X
-SHDRT_BITS_OF(f16, float, uint16_t, shdrt_f16_from_f32, shdrt_f32_from_f16)
-SHDRT_BITS_OF(bf16, float, uint16_t, shdrt_bf16_from_f32, shdrt_f32_from_bf16)
+#define X(name, type) \
+	SHDRT_BITS_OF(name, float, type, shdrt_##name##_from_f32, shdrt_f32_from_##name)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 SHDRT_BITS_OF(f32, float, uint32_t, shdrt_bits_f32, shdrt_f32_bits)
 SHDRT_BITS_OF(f64, double, uint64_t, shdrt_bits_f64, shdrt_f64_bits)
 

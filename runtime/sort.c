@@ -57,8 +57,9 @@ KEYS(u8, uint8_t, (uint64_t), PLAIN)
 KEYS(u16, uint16_t, (uint64_t), PLAIN)
 KEYS(u32, uint32_t, (uint64_t), PLAIN)
 KEYS(u64, uint64_t, (uint64_t), PLAIN)
-KEYS(f16, uint16_t, float_key, shdrt_f32_from_f16)
-KEYS(bf16, uint16_t, float_key, shdrt_f32_from_bf16)
+#define X(name, type) KEYS(name, type, float_key, shdrt_f32_from_##name)
+SHDRT_NARROW_FLOATS(X)
+#undef X
 KEYS(f32, float, float_key, PLAIN)
 KEYS(f64, double, float_key, PLAIN)
 

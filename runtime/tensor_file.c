@@ -158,8 +158,9 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 		map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool good = rt_has_ending(name, ".txt") ? parse_text(f, t, why)
-		: !npy && rt_holds_many(name) ? parse_named(f, name, key, t, why) == PARSED_good
-					      : rt_npy_parse(f->bytes, f->size, &f->view, why);
+		: !npy && rt_holds_many(name)
+		? parse_named(f, name, key, t, why) == PARSED_good
+		: rt_npy_parse(f->bytes, f->size, t->dtype, &f->view, why);
 	if (!good)
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", shown_name(name), t->name,
 			why);

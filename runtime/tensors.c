@@ -181,6 +181,21 @@ bits_of(uint64_t key, int64_t i)
 	X(u16, uint16_t, (uint16_t)(bits >> 61), (uint16_t)i) \
 	X(u32, uint32_t, (uint32_t)(bits >> 61), (uint32_t)i) \
 	X(u64, uint64_t, bits >> 61, (uint64_t)i) \
+	X(f8e5m2, uint8_t, shdrt_f8e5m2_from_f32((float)(bits >> 61) * 0x1p-2f - 1), \
+		shdrt_f8e5m2_from_i64(i)) \
+	X(f8e4m3, uint8_t, shdrt_f8e4m3_from_f32((float)(bits >> 60) * 0x1p-3f - 1), \
+		shdrt_f8e4m3_from_i64(i)) \
+	X(f8e3m4, uint8_t, shdrt_f8e3m4_from_f32((float)(bits >> 59) * 0x1p-4f - 1), \
+		shdrt_f8e3m4_from_i64(i)) \
+	X(f8e4m3fn, uint8_t, shdrt_f8e4m3fn_from_f32((float)(bits >> 60) * 0x1p-3f - 1), \
+		shdrt_f8e4m3fn_from_i64(i)) \
+	X(f8e5m2fnuz, uint8_t, shdrt_f8e5m2fnuz_from_f32((float)(bits >> 61) * 0x1p-2f - 1), \
+		shdrt_f8e5m2fnuz_from_i64(i)) \
+	X(f8e4m3fnuz, uint8_t, shdrt_f8e4m3fnuz_from_f32((float)(bits >> 60) * 0x1p-3f - 1), \
+		shdrt_f8e4m3fnuz_from_i64(i)) \
+	X(f8e4m3b11fnuz, uint8_t, \
+		shdrt_f8e4m3b11fnuz_from_f32((float)(bits >> 60) * 0x1p-3f - 1), \
+		shdrt_f8e4m3b11fnuz_from_i64(i)) \
 	X(f16, uint16_t, shdrt_f16_from_f32((float)(bits >> 53) * 0x1p-10f - 1), \
 		shdrt_f16_from_i64(i)) \
 	X(bf16, uint16_t, shdrt_bf16_from_f32((float)(bits >> 56) * 0x1p-7f - 1), \

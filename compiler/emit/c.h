@@ -63,8 +63,7 @@ typedef void Emit(Emitter *e, const Op *op); /* a step of run() */
 void c_between(Text *t, int i, const char *indent);
 void c_string(Text *t, const char *s, size_t n); /* with quotes */
 void c_quoted(Text *t, const char *before, const char *s);
-void c_comment(Text *t, const char *s); /* what may stand in one */
-bool is_half(DType d);
+void c_comment(Text *t, const char *s);			    /* what may stand in one */
 const char *c_constant(Arena *a, DType d, int64_t payload); /* in compute type */
 const char *c_load(Arena *a, DType d, const char *element);
 const char *c_store(Arena *a, DType d, const char *value); /* what to assign */

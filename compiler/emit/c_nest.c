@@ -133,7 +133,7 @@ declare(Nest *n, const Node *x)
 		break;
 	case NODE_iota:
 		value = affine(n, x->index, true);
-		if (is_half(d))
+		if (dtype_is_narrow(d))
 			value = c_load(a, d,
 				arena_printf(a, "shdrt_%s_from_i64(%s)", dtypes[d].name,
 					value));
@@ -413,7 +413,7 @@ print_scatter(Nest *n)
 	const char *name = dtypes[t->dtype].name;
 	long long elements = (long long)type_elements(t);
 
-	if (is_half(t->dtype)) {
+	if (dtype_is_narrow(t->dtype)) {
 		line(n, "for (int64_t i = 0; i < %lld; i++)", elements);
 		line(n, "\tsum[i] = shdrt_f32_from_%s(out[i]);", name);
 	}
@@ -425,13 +425,13 @@ print_scatter(Nest *n)
 		if (p < k->norder)
 			open_loop(n, p, 0);
 	}
-	const char *sum = arena_printf(n->arena, "%s[%s]", is_half(t->dtype) ? "sum" : "out",
-		affine(n, &k->store, false));
+	const char *sum = arena_printf(n->arena, "%s[%s]",
+		dtype_is_narrow(t->dtype) ? "sum" : "out", affine(n, &k->store, false));
 	line(n, "%s = %s;", sum,
 		c_combine(n->arena, C_add, t->dtype, sum, argument(n, k->root)));
 	for (int p = 0; p <= k->norder; p++)
 		line(n, "}");
-	if (is_half(t->dtype)) {
+	if (dtype_is_narrow(t->dtype)) {
 		line(n, "for (int64_t i = 0; i < %lld; i++)", elements);
 		line(n, "\tout[i] = shdrt_%s_from_f32(sum[i]);", name);
 	}

@@ -63,37 +63,34 @@ c_comment(Text *t, const char *s)
 
 /* ---- types and constants ------------------------------------------------ */
 
-bool
-is_half(DType d)
-{
-	return d == D_f16 || d == D_bf16;
-}
-
 /* The name of the dtype in whose arithmetic `d` is computed. */
 static const char *
 compute_name(DType d)
 {
-	return dtypes[is_half(d) ? D_f32 : d].name;
+	return dtypes[dtype_is_narrow(d) ? D_f32 : d].name;
 }
 
 const char *
 c_rounded(Arena *a, DType d, const char *x)
 {
-	return is_half(d) ? arena_printf(a, "shdrt_through_%s(%s)", dtypes[d].name, x) : x;
+	return dtype_is_narrow(d) ? arena_printf(a, "shdrt_through_%s(%s)", dtypes[d].name, x)
+				  : x;
 }
 
 const char *
 c_load(Arena *a, DType d, const char *element)
 {
-	return is_half(d) ? arena_printf(a, "shdrt_f32_from_%s(%s)", dtypes[d].name, element)
-			  : element;
+	return dtype_is_narrow(d)
+		? arena_printf(a, "shdrt_f32_from_%s(%s)", dtypes[d].name, element)
+		: element;
 }
 
 const char *
 c_store(Arena *a, DType d, const char *value)
 {
-	return is_half(d) ? arena_printf(a, "shdrt_%s_from_f32(%s)", dtypes[d].name, value)
-			  : value;
+	return dtype_is_narrow(d)
+		? arena_printf(a, "shdrt_%s_from_f32(%s)", dtypes[d].name, value)
+		: value;
 }
 
 const char *
@@ -167,7 +164,7 @@ c_pointwise(Arena *a, const Op *op, const char *const *args)
 	if (op->kind == O_convert) {
 		if (of == d)
 			return args[0];
-		if (is_half(d) && !strcmp(from, "f32"))
+		if (dtype_is_narrow(d) && !strcmp(from, "f32"))
 			return c_rounded(a, d, args[0]);
 		return c_load(a, d, arena_printf(a, "shdrt_%s_from_%s(%s)", to, from, args[0]));
 	}
@@ -219,7 +216,8 @@ c_array(Emitter *e, const Op *constant)
 	text_printf(&text, "%s[%d] = {", type, values->n);
 	for (int i = 0; i < values->n; i++) {
 		c_between(&text, i, "");
-		text_add(&text, c_constant(e->step, is_half(d) ? D_f32 : d, values->v[i]));
+		text_add(&text,
+			c_constant(e->step, dtype_is_narrow(d) ? D_f32 : d, values->v[i]));
 	}
 	const char *name = c_share(e, &text, fresh);
 	if (name == fresh) {

@@ -54,6 +54,17 @@ LOOPS(u8, uint8_t, int64_t, s, (uint8_t)w)
 LOOPS(u16, uint16_t, int64_t, s, (uint16_t)w)
 LOOPS(u32, uint32_t, int64_t, s, (uint32_t)w)
 LOOPS(u64, uint64_t, uint64_t, s, w)
+#define BYTE(name) \
+	LOOPS(name, uint8_t, float, (float)float_of_bits(D_##name, s), \
+		(uint8_t)float_bits_of(D_##name, (double)w))
+BYTE(f8e5m2)
+BYTE(f8e4m3)
+BYTE(f8e3m4)
+BYTE(f8e4m3fn)
+BYTE(f8e5m2fnuz)
+BYTE(f8e4m3fnuz)
+BYTE(f8e4m3b11fnuz)
+#undef BYTE
 LOOPS(f16, uint16_t, float, f16_to_float(s), float_to_f16(w))
 LOOPS(bf16, uint16_t, float, bf16_to_float(s), float_to_bf16(w))
 LOOPS(f32, float, float, s, w)
@@ -113,6 +124,13 @@ static const Format formats[DTYPE_COUNT] = {
 	[D_u16] = {load_u16, store_u16, FROM(integer), 0, UINT16_MAX},
 	[D_u32] = {load_u32, store_u32, FROM(integer), 0, UINT32_MAX},
 	[D_u64] = {load_u64, store_u64, FROM(word), 0, 0},
+	[D_f8e5m2] = {load_f8e5m2, store_f8e5m2, FROM(narrow), 0, 0},
+	[D_f8e4m3] = {load_f8e4m3, store_f8e4m3, FROM(narrow), 0, 0},
+	[D_f8e3m4] = {load_f8e3m4, store_f8e3m4, FROM(narrow), 0, 0},
+	[D_f8e4m3fn] = {load_f8e4m3fn, store_f8e4m3fn, FROM(narrow), 0, 0},
+	[D_f8e5m2fnuz] = {load_f8e5m2fnuz, store_f8e5m2fnuz, FROM(narrow), 0, 0},
+	[D_f8e4m3fnuz] = {load_f8e4m3fnuz, store_f8e4m3fnuz, FROM(narrow), 0, 0},
+	[D_f8e4m3b11fnuz] = {load_f8e4m3b11fnuz, store_f8e4m3b11fnuz, FROM(narrow), 0, 0},
 	[D_f16] = {load_f16, store_f16, FROM(narrow), 0, 0},
 	[D_bf16] = {load_bf16, store_bf16, FROM(narrow), 0, 0},
 	[D_f32] = {load_f32, store_f32, FROM(float), 0, 0},

@@ -57,37 +57,6 @@ item_double(const Item *item)
 
 /* ---- constants */
 
-/* Digits of the fraction and exponent of the least normal (as frexp has it)
-   of the float dtypes. */
-static const struct Format {
-	DType dtype;
-	int digits, least;
-	double greatest;
-} formats[] = {
-	{D_f16, 11, -13, 65504.0},
-	{D_bf16, 8, -125, 3.38953138925153547590e38},
-	{D_f32, 24, -125, 3.40282346638528859812e38},
-	{D_f64, 53, -1021, 1.7976931348623157e308},
-};
-
-/* The nearest value of the dtype, half to even; infinity past its range. */
-static double
-round_to(DType dtype, double v)
-{
-	const struct Format *f = formats;
-	while (f->dtype != dtype)
-		f++;
-	if (v == 0 || !isfinite(v) || dtype == D_f64)
-		return v;
-	int exponent;
-	frexp(v, &exponent);
-	if (exponent < f->least)
-		exponent = f->least;
-	double quantum = ldexp(1.0, exponent - f->digits);
-	v = nearbyint(v / quantum) * quantum;
-	return fabs(v) > f->greatest ? copysign(INFINITY, v) : v;
-}
-
 Value *
 item_constant(Elab *e, Site s, DType dtype, const Item *item)
 {
@@ -100,8 +69,8 @@ item_constant(Elab *e, Site s, DType dtype, const Item *item)
 	} else if (dtype == D_pred) {
 		return make_constant(at(e, s), dtype, n);
 	} else if (dtype_is_float(dtype)) {
-		double v = item_double(item), rounded = round_to(dtype, v);
-		if (isinf(v) || !isinf(rounded))
+		double v = item_double(item), rounded = float_rounded(dtype, v);
+		if (!isfinite(v) || isfinite(rounded))
 			return make_constant(at(e, s), dtype, double_payload(rounded));
 		complain(e, DIAG_literal, item->range, "%g is out of the range of %s", v,
 			info->name);

@@ -27,11 +27,8 @@ text_number(Text *t, DType d, int64_t payload)
 		text_printf(t, d == D_u64 ? "%llu" : "%lld", (long long)payload);
 	} else if (isnan(v)) {
 		text_add(t, "nan");
-	} else if (fabs(v) >= (d == D_f16	 ? 65520
-				   : d == D_bf16 ? 0x1.ffp127
-						 : INFINITY)
-		|| (d == D_f32 && isinf((float)v))) { /* rounded to the dtype */
-		text_add(t, v < 0 ? "-inf" : "inf");
+	} else if (!isfinite(float_rounded(d, v))) {
+		text_add(t, isnan(float_rounded(d, v)) ? "nan" : v < 0 ? "-inf" : "inf");
 	} else {
 		for (int precision = 1; precision <= 17; precision++) {
 			snprintf(digits, sizeof digits, "%.*g", precision, v);

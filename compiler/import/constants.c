@@ -8,30 +8,6 @@
 
 #include "import/reader.h"
 
-/* A float of these bits, in its dtype, as a double. */
-static double
-float_of_bits(DType dtype, uint64_t bits)
-{
-	double real;
-	float narrow;
-	uint32_t word = (uint32_t)(dtype == D_bf16 ? bits << 16 : bits);
-
-	if (dtype == D_f64) {
-		memcpy(&real, &bits, sizeof real);
-		return real;
-	}
-	if (dtype == D_f16) {
-		uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-		uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
-		if (exponent == 0)
-			return (sign ? -1.0 : 1.0) * (double)fraction / (1 << 24);
-		exponent = exponent == 31 ? 255 : exponent + 112;
-		word = sign | exponent << 23 | fraction << 13;
-	}
-	memcpy(&narrow, &word, sizeof narrow);
-	return (double)narrow;
-}
-
 static int64_t
 payload_of_bits(DType dtype, uint64_t bits)
 {

@@ -16,15 +16,12 @@ typedef struct FloatBits {
 	int exponent, fraction;
 } FloatBits;
 
-/* Exponents are at most 2^(bits - 1). */
 static FloatBits
 bits_of(DType d)
 {
-	int exponent = 1;
+	int digits = float_formats[d].digits;
 
-	while (1 << (exponent - 1) < dtypes[d].range)
-		exponent++;
-	return (FloatBits){exponent, 8 * dtypes[d].bytes - 1 - exponent};
+	return (FloatBits){8 * dtypes[d].bytes - digits, digits - 1};
 }
 
 static Value *

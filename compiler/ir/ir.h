@@ -61,6 +61,17 @@ typedef struct DTypeInfo {
 } DTypeInfo;
 extern const DTypeInfo dtypes[DTYPE_COUNT];
 
+/* floats.def; of other dtypes there is no row. */
+typedef enum FloatKind { FLOAT_ieee, FLOAT_fn, FLOAT_fnuz } FloatKind;
+typedef enum Subnormals { SUBNORMALS_kept, SUBNORMALS_flushed } Subnormals;
+typedef struct FloatInfo {
+	int digits; /* of the fraction */
+	double normal, greatest;
+	FloatKind kind;
+	Subnormals subnormals;
+} FloatInfo;
+extern const FloatInfo float_formats[DTYPE_COUNT];
+
 typedef struct Type {
 	DType dtype;
 	int rank;
@@ -771,6 +782,7 @@ bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);
 bool dtype_is_float(DType d);
 bool dtype_is_integer(DType d); /* not pred */
+bool dtype_is_narrow(DType d);	/* a float that is computed in f32, and rounded */
 bool dtype_is_index(DType d);	/* the same but u64: all fit 63 bits and a sign */
 bool dtype_by_name(const char *name, DType *dtype);
 bool combiner_by_name(const char *name, Combiner *combiner); /* "add", "max" */
@@ -779,6 +791,12 @@ int64_t combiner_identity(Combiner c, DType d);
 double payload_double(int64_t v); /* A_value of float dtypes */
 int64_t double_payload(double d);
 bool payload_fits(DType d, int64_t payload); /* has the dtype such a value? */
+
+/* floats.c: of a float dtype.  The nearest value, ties to even; past the range infinity, or
+   NaN where there is none. */
+double float_rounded(DType d, double v);
+uint64_t float_bits_of(DType d, double v); /* rounded */
+double float_of_bits(DType d, uint64_t bits);
 
 /* build.c: making and changing programs */
 Module *module_new(Session *s, const char *name);

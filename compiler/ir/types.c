@@ -67,6 +67,12 @@ dtype_is_float(DType d)
 }
 
 bool
+dtype_is_narrow(DType d)
+{
+	return dtype_is_float(d) && dtypes[d].bytes < dtypes[D_f32].bytes;
+}
+
+bool
 dtype_is_integer(DType d)
 {
 	return dtypes[d].class == DC_signed || dtypes[d].class == DC_unsigned;
@@ -144,6 +150,8 @@ int64_t
 combiner_identity(Combiner c, DType d)
 {
 	bool real = dtype_is_float(d);
+	const FloatInfo *f = &float_formats[d];
+	double most = f->kind == FLOAT_ieee ? INFINITY : f->greatest;
 
 	switch (combiners[c].identity) {
 	case IDENTITY_zero:
@@ -151,9 +159,9 @@ combiner_identity(Combiner c, DType d)
 	case IDENTITY_one:
 		return real ? double_payload(1) : 1;
 	case IDENTITY_least:
-		return real ? double_payload(-INFINITY) : integer_limit(d, false);
+		return real ? double_payload(-most) : integer_limit(d, false);
 	case IDENTITY_greatest:
-		return real ? double_payload(INFINITY) : integer_limit(d, true);
+		return real ? double_payload(most) : integer_limit(d, true);
 	case IDENTITY_ones:
 		break;
 	}

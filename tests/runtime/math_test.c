@@ -242,6 +242,45 @@ test_vanish(const Half *f)
 		"%s: tiny numbers become 0 of their sign", f->name);
 }
 
+/* ---- floats of a byte ---- */
+
+typedef struct Rounded {
+	double number; /* of f32 */
+	uint8_t bits;
+} Rounded;
+#include "byte_floats.inc"
+
+/* The NaN that a number becomes is as good as any other. */
+#define TEST_BYTES(name, type) \
+	static void test_##name(void) \
+	{ \
+		int widened = 0, rounded = 0; \
+		for (unsigned b = 0; b < 256; b++) { \
+			double v = name##_values[b]; \
+			widened += !same(shdrt_f32_from_##name((type)b), v); \
+			widened += !same(shdrt_through_##name((float)v), v); \
+			widened += shdrt_##name##_from_f64(v) != b && !isnan(v); \
+		} \
+		for (size_t i = 0; i < sizeof name##_rounded / sizeof *name##_rounded; i++) { \
+			double x = name##_rounded[i].number; \
+			double v = name##_values[name##_rounded[i].bits]; \
+			rounded += !same(shdrt_through_##name((float)x), v); \
+			rounded += \
+				!same(shdrt_f64_from_##name(shdrt_##name##_from_f64(x)), v); \
+		} \
+		ok(widened == 0, #name ": all values widen and come back"); \
+		ok(rounded == 0, #name ": rounds as ml_dtypes does (%d wrong)", rounded); \
+	}
+#define EACH_BYTE_FLOAT(X) \
+	X(f8e5m2, uint8_t) \
+	X(f8e4m3, uint8_t) \
+	X(f8e3m4, uint8_t) \
+	X(f8e4m3fn, uint8_t) \
+	X(f8e5m2fnuz, uint8_t) \
+	X(f8e4m3fnuz, uint8_t) \
+	X(f8e4m3b11fnuz, uint8_t)
+EACH_BYTE_FLOAT(TEST_BYTES)
+
 /* ---- integers ---- */
 
 static void
@@ -339,6 +378,9 @@ main(void)
 		test_round(&halves[i]);
 		test_vanish(&halves[i]);
 	}
+#define X(name, type) test_##name();
+	EACH_BYTE_FLOAT(X)
+#undef X
 	test_integers();
 	test_floats();
 	test_conversions();

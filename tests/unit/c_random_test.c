@@ -875,6 +875,8 @@ fill(Program *p, Tensor *t)
 			from = &f;
 		else if (t->type.dtype == D_bf16)
 			from = &bf16;
+		else if (dtype_is_float(t->type.dtype) && t->type.dtype != D_f16)
+			integer = (int64_t)float_bits_of(t->type.dtype, x);
 		else if (t->type.dtype == D_f16)
 			from = &f16;
 		int size = dtypes[t->type.dtype].bytes;

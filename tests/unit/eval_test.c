@@ -59,6 +59,40 @@ scalar(DType d)
 	return shape(d, 0, 0, 0, 0);
 }
 
+typedef struct Rounded {
+	double number; /* of f32 */
+	uint8_t bits;
+} Rounded;
+#include "../runtime/byte_floats.inc"
+
+#define EACH_BYTE_FLOAT(X) \
+	X(f8e5m2) X(f8e4m3) X(f8e3m4) X(f8e4m3fn) X(f8e5m2fnuz) X(f8e4m3fnuz) X(f8e4m3b11fnuz)
+
+static const struct ByteFloat {
+	const double *values;
+	const Rounded *rounded;
+	size_t n;
+} byte_floats[DTYPE_COUNT] = {
+#define X(name) \
+	[D_##name] = {name##_values, name##_rounded, \
+		sizeof name##_rounded / sizeof name##_rounded[0]},
+	EACH_BYTE_FLOAT(X)
+#undef X
+};
+
+/* The bits of a number that the dtype has. */
+static uint8_t
+byte_of(DType d, double v)
+{
+	int b = 0;
+
+	while (b < 255
+		&& !(byte_floats[d].values[b] == v
+			|| (isnan(v) && isnan(byte_floats[d].values[b]))))
+		b++;
+	return (uint8_t)b;
+}
+
 /* Storage is set directly, so that the formats under test are not used. */
 static void
 store(Tensor *t, int64_t i, double v)
@@ -93,6 +127,11 @@ store(Tensor *t, int64_t i, double v)
 		break;
 	case D_u64:
 		((uint64_t *)t->data)[i] = (uint64_t)v;
+		break;
+#define X(name) case D_##name:
+		EACH_BYTE_FLOAT(X)
+#undef X
+		((uint8_t *)t->data)[i] = byte_of(t->type.dtype, v);
 		break;
 	case D_bf16:
 		((uint16_t *)t->data)[i] = (uint16_t)(bits >> 16);
@@ -133,6 +172,11 @@ element(const Tensor *t, int64_t i)
 		return ((uint16_t *)t->data)[i];
 	case D_u64:
 		return (double)((uint64_t *)t->data)[i];
+#define X(name) \
+	case D_##name: \
+		return name##_values[((uint8_t *)t->data)[i]];
+		EACH_BYTE_FLOAT(X)
+#undef X
 	case D_bf16:
 		return bf16_to_float(((uint16_t *)t->data)[i]);
 	case D_f16:
@@ -258,6 +302,36 @@ test_bf16(void)
 	ok(float_to_bf16(integer_to_float_odd(((int64_t)1 << 62) + ((int64_t)1 << 54) + 1))
 			== 0x5e81,
 		"bf16 of i64 rounds once");
+}
+
+static bool
+same(double a, double b)
+{
+	return (isnan(a) && isnan(b)) || (a == b && !signbit(a) == !signbit(b));
+}
+
+static void
+test_byte_floats(void)
+{
+	for (int d = 0; d < DTYPE_COUNT; d++) {
+		const struct ByteFloat *f = &byte_floats[d];
+		int wrong = 0;
+		if (f->n == 0)
+			continue;
+		for (unsigned b = 0; b < 256; b++) {
+			double v = float_of_bits((DType)d, b);
+			wrong += !same(v, f->values[b]);
+			wrong += float_bits_of((DType)d, v) != b && !isnan(v);
+		}
+		for (size_t i = 0; i < f->n; i++) {
+			double v = f->values[f->rounded[i].bits];
+			wrong += !same(float_rounded((DType)d, f->rounded[i].number), v);
+			wrong += !same(float_of_bits((DType)d,
+					       float_bits_of((DType)d, f->rounded[i].number)),
+				v);
+		}
+		ok(wrong == 0, dtypes[d].name);
+	}
 }
 
 static void
@@ -1113,6 +1187,7 @@ main(void)
 {
 	test_bf16();
 	test_f16();
+	test_byte_floats();
 	test_saturation();
 	test_pointwise();
 	test_compare();

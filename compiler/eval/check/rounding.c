@@ -9,19 +9,21 @@
  */
 #include "eval/check/check.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "ir/numbers.h"
 #include "ir/partial.h"
 
-/* bf16 and f32 may flush subnormals to zero; f16 keeps them. */
+#define UNIT(digits) (1.0 / ((uint64_t)1 << (digits)))
+#define UNDERFLOW_kept(digits, normal) ((normal)*UNIT(digits))
+#define UNDERFLOW_flushed(digits, normal) (normal)
 const Precision precisions[DTYPE_COUNT] = {
-	[D_f16] = {0x1p-11, 0x1p-14, 0x1p-25, 65504, 0x1p11},
-	[D_bf16] = {0x1p-8, 0x1p-126, 0x1p-126, 0x1.fep127, 0x1p8},
-	[D_f32] = {0x1p-24, 0x1p-126, 0x1p-126, FLT_MAX, 0x1p24},
-	[D_f64] = {0x1p-53, 0x1p-1022, 0x1p-1022, DBL_MAX, 0x1p53},
+#define FLOAT(id, digits, normal, greatest, kind, subnormal) \
+	[D_##id] = {UNIT(digits), normal, UNDERFLOW_##subnormal(digits, normal), greatest, \
+		1 / UNIT(digits)},
+#include "ir/floats.def"
+#undef FLOAT
 };
 
 /* An exact operand element: its value, and the spread of its parts. */

@@ -346,7 +346,7 @@ static double
 perturbed(double s, double rounding, double sign, DType d, int k)
 {
 	const Precision *p = &precisions[d];
-	bool narrow = d == D_f16 || d == D_bf16;
+	bool narrow = dtype_is_narrow(d);
 	if (!isfinite(rounding)) /* finite, if the even sample is */
 		return wild(fmax(-p->greatest, fmin(s, p->greatest)), k);
 	if (!isfinite(s))
@@ -354,7 +354,7 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 	s += sign * SLACK * rounding;
 	if (fabs(s) > p->greatest)
 		return narrow && !(k & 1) ? s : s > 0 ? INFINITY : -INFINITY;
-	if (k & 1 && d != D_f16 && fabs(s) < p->normal)
+	if (k & 1 && p->underflow == p->normal && fabs(s) < p->normal)
 		return 0;
 	return s;
 }

@@ -170,7 +170,9 @@ round_sum(const Module *m, Sum *sum, bool ok, const Inexact *result, Tensor *rou
 								  : 0);
 		if (terms > 0 && p != wide && !(sum->integers && magnitude <= p->integers))
 			error += p->unit * parts
-				+ (d == D_f16 ? p->underflow * (double)m->mesh.ndevices : 0);
+				+ (p->underflow < p->normal
+						? p->underflow * (double)m->mesh.ndevices
+						: 0);
 		/* beyond that, some order may overflow */
 		((double *)rounding->data)[i] = magnitude <= p->greatest ? error : INFINITY;
 		if (spread)

@@ -137,6 +137,9 @@ bool check_counted(Call *c, Range where, const Type *type, int dim);
 bool has_room(Call *c, const Type *type);
 bool is_pair(const Item *item); /* (1, 2): two integers */
 
+/* reductions.c: the mean of n numbers, of their sum, which may be NULL */
+Value *divide_by_count(Call *c, Value *total, int64_t n);
+
 /* The builders of the table. */
 #define POINTWISE(...)
 #define OTHER(...)

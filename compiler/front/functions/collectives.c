@@ -49,11 +49,7 @@ build_psum(Call *c, const Argument *a)
 Value *
 build_pmean(Call *c, const Argument *a)
 {
-	Range r = c->site.range;
-	Item operands[] = {item_tensor(r, combine(c, O_all_reduce, a, 0, C_add)),
-		item_int(r, axes_size(&a[1].axes))};
-	c->result = apply_pointwise(c->elab, c->site, O_div, 2, operands);
-	return NULL;
+	return divide_by_count(c, combine(c, O_all_reduce, a, 0, C_add), axes_size(&a[1].axes));
 }
 
 Value *

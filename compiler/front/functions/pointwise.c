@@ -92,8 +92,7 @@ Value *
 build_widen(Call *c, const Argument *a)
 {
 	DType dtype = a[0].tensor->type.dtype;
-	bool half = dtype == D_bf16 || dtype == D_f16;
-	return make_convert(c->make, a[0].tensor, half ? D_f32 : dtype);
+	return make_convert(c->make, a[0].tensor, dtype_is_narrow(dtype) ? D_f32 : dtype);
 }
 
 Value *

@@ -70,11 +70,10 @@ build_random(Call *c, const Argument *a)
 			c->builtin->name, dtypes[type->dtype].name);
 	/* Bits of the fraction that are random; those of a float below 1 that all
 	   dtypes but f64 have. */
-	int digits = normal		? 23
-		: wide			? 32
-		: type->dtype == D_bf16 ? 7
-		: type->dtype == D_f16	? 10
-					: 23;
+	int digits = normal		       ? 23
+		: wide			       ? 32
+		: dtype_is_narrow(type->dtype) ? float_formats[type->dtype].digits - 1
+					       : 23;
 	if (give_bits(c, type, &a[1], digits))
 		c->prelude = normal ? "random_normal"
 			: wide	    ? "random_uniform64"

@@ -46,28 +46,35 @@ build_reduce(Call *c, const Argument *a)
 	return x == NULL ? NULL : reduce_along(c, combiner, x, a);
 }
 
-/* The quotient of half floats is taken in f32 when the number of elements would
-   be rounded. */
+/* The quotient of narrow floats is taken in f32 when the number of elements would be
+   rounded, or is out of their range. */
 Value *
-build_mean(Call *c, const Argument *a)
+divide_by_count(Call *c, Value *total, int64_t n)
 {
-	Value *x = a[0].tensor;
-	DType dtype = x->type.dtype;
-	int64_t n = 1, exact = dtype == D_bf16 ? 256 : dtype == D_f16 ? 2048 : INT64_MAX;
-	for (int i = 0; i < a[1].dims.n; i++)
-		n *= x->type.dims[a[1].dims.v[i]];
-	Value *total = reduce_along(c, C_add, x, a);
 	if (total == NULL || n == 1)
 		return total;
-
-	DType wide = n <= exact ? dtype : D_f32;
+	DType dtype = total->type.dtype;
 	Item count = item_int(c->site.range, n);
+	bool exact = !dtype_is_narrow(dtype)
+		|| ((double)n <= float_formats[dtype].greatest
+			&& n <= (int64_t)1 << float_formats[dtype].digits);
+	DType wide = exact ? dtype : D_f32;
 	total = make_convert(c->make, total, wide);
 	if (total == NULL)
 		return NULL;
 	Value *divisor = item_constant(c->elab, c->site, wide, &count);
 	divisor = make_broadcast_to(c->make, divisor, &total->type);
 	return make_convert(c->make, make_binary(c->make, O_div, total, divisor), dtype);
+}
+
+Value *
+build_mean(Call *c, const Argument *a)
+{
+	Value *x = a[0].tensor;
+	int64_t n = 1;
+	for (int i = 0; i < a[1].dims.n; i++)
+		n *= x->type.dims[a[1].dims.v[i]];
+	return divide_by_count(c, reduce_along(c, C_add, x, a), n);
 }
 
 Value *

@@ -74,14 +74,14 @@ blas_reads(int64_t rows, int64_t columns, int64_t row, int64_t column)
 	return by_rows || by_columns;
 }
 
-/* A 16-bit matrix times a vector: only the vector is converted. */
+/* A matrix of narrow floats times a vector: only the vector is converted. */
 static bool
 is_thin(const Kernel *k, const DotView *dot)
 {
 	const Op *op = k->root->op;
 	DType a = op->operands[0]->type.dtype;
 
-	return (a == D_f16 || a == D_bf16) && (dot->m == 1 || dot->n == 1)
+	return dtype_is_narrow(a) && (dot->m == 1 || dot->n == 1)
 		&& op->results[0]->type.dtype != D_f64;
 }
 

@@ -46,9 +46,8 @@ step_scratch(const Op *op, const Kernel *k)
 	}
 	if (k && k->kind == KERNEL_dot)
 		return dot_scratch(k);
-	if (k && k->kind == KERNEL_scatter && dtypes[v->type.dtype].bytes == 2
-		&& dtype_is_float(v->type.dtype))
-		return 2 * type_bytes(&v->type);
+	if (k && k->kind == KERNEL_scatter && dtype_is_narrow(v->type.dtype)) /* sums in f32 */
+		return type_elements(&v->type) * dtypes[D_f32].bytes;
 	return 0;
 }
 
