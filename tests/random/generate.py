@@ -24,7 +24,7 @@ from halo import HaloOps
 from layers import LAYERS, LayerOps
 from manual import ManualOps
 from program import (FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
-                     NAME, Placement, Program, Statement, Value)
+                     NAME, NARROW, Placement, Program, Statement, Value)
 
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [2, 3], [2, 4], [4, 2], [3, 2], [3, 5], [5, 2], [6, 2], [4, 4],
@@ -664,7 +664,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         text = 'einsum("%s->%s", %s' % (",".join(words), "".join(out),
                                         ", ".join(x.name for x in operands))
         result = dtype
-        if dtype in ("bf16", "f16") and self.chance(0.3):
+        if dtype in NARROW and self.chance(0.3):
             result = "f32"
             text += ", dtype=f32"
         if self.chance(0.08):

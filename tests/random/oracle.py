@@ -32,8 +32,9 @@ def ends(dtype):
     if dtype == "pred":
         return [False, True]
     if dtype in FLOATS:
-        return [np.inf, -np.inf, np.nan, 0.0, -0.0, 2 * least(dtype),
-                -2 * least(dtype), LARGEST[dtype], -LARGEST[dtype], 1.0]
+        return list(nearest(np.array(
+            [np.inf, -np.inf, np.nan, 0.0, -0.0, 2 * least(dtype), -2 * least(dtype),
+             LARGEST[dtype], -LARGEST[dtype], 1.0]), dtype))
     info = np.iinfo(INTEGERS[dtype])
     return [info.min, info.max, info.min + 1, info.max - 1, 0, 1]
 

@@ -9,8 +9,12 @@ lie from the first.
 import numpy as np
 
 FLOATS = {      # bits of the fraction with the leading one, least exponent
+    "f8e5m2": (3, -14), "f8e4m3": (4, -6), "f8e3m4": (5, -2), "f8e4m3fn": (4, -6),
+    "f8e5m2fnuz": (3, -15), "f8e4m3fnuz": (4, -7), "f8e4m3b11fnuz": (4, -10),
     "bf16": (8, -126), "f16": (11, -14), "f32": (24, -126), "f64": (53, -1022)}
-LARGEST = {"bf16": float.fromhex("0x1.fep127"), "f16": 65504.0,
+LARGEST = {"f8e5m2": 57344.0, "f8e4m3": 240.0, "f8e3m4": 15.5, "f8e4m3fn": 448.0,
+           "f8e5m2fnuz": 57344.0, "f8e4m3fnuz": 240.0, "f8e4m3b11fnuz": 30.0,
+           "bf16": float.fromhex("0x1.fep127"), "f16": 65504.0,
            "f32": float(np.finfo(np.float32).max),
            "f64": float(np.finfo(np.float64).max)}
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
@@ -33,6 +37,13 @@ def least(dtype):
     return 2.0 ** max(exponent - bits, -1074)
 
 
+def limited(y, dtype):
+    """Where it is too large it is infinite, or NaN where nothing is; nor is there a -0 in fnuz."""
+    beyond = np.copysign(np.inf, y) if "fn" not in dtype else np.nan
+    y = np.where(np.abs(y) > LARGEST[dtype], beyond, y)
+    return np.where(y == 0, 0.0, y) if dtype.endswith("fnuz") else y
+
+
 def nearest(x, dtype):
     """Values of the dtype, half to even."""
     if dtype == "f64":
@@ -41,8 +52,7 @@ def nearest(x, dtype):
     _, exponent = np.frexp(x)
     exponent = np.maximum(exponent, low + 1)
     y = np.ldexp(np.rint(np.ldexp(x, bits - exponent)), exponent - bits)
-    y = np.where(np.abs(y) > LARGEST[dtype], np.copysign(np.inf, y), y)
-    return np.where(np.isfinite(x), y, x)
+    return limited(np.where(np.isfinite(x), y, x), dtype)
 
 
 class Tensor:
@@ -89,7 +99,7 @@ class Noise:
             (y != 0) | (np.asarray(slack) != 0))
         size = np.where(np.isfinite(size), size, 0)
         z = np.where(np.isfinite(y), y + draw * size, y)
-        z = np.where(np.abs(z) > LARGEST[dtype], np.copysign(np.inf, z), z)
+        z = limited(z, dtype)
         other = np.where(np.isnan(y), self.random.choice(
             [0, 1, np.inf, -np.inf]), np.nan)
         return np.where(wild & (draw > 0), other, z)
@@ -124,11 +134,38 @@ def wrong(dtype, first, apart, ours):
 
 # ---- files
 
+def values_of_bytes(dtype):
+    """The number of each byte, exponents that are all ones among them."""
+    bits, low = FLOATS[dtype]
+    magnitude = np.arange(128)
+    exponent, fraction = magnitude >> (bits - 1), magnitude & ((1 << (bits - 1)) - 1)
+    one = np.where(exponent > 0, 1 << (bits - 1), 0)
+    value = np.ldexp((fraction + one).astype(np.float64), np.maximum(exponent, 1) - 1 + low - (bits - 1))
+    if "fn" not in dtype:
+        value = np.where(exponent == exponent[-1], np.where(fraction == 0, np.inf, np.nan), value)
+    elif dtype.endswith("fn"):
+        value[-1] = np.nan
+    value = np.concatenate([value, -value])
+    if dtype.endswith("fnuz"):
+        value[128] = np.nan
+    return value
+
+
+def bytes_of(a, dtype):
+    """Those of numbers that the dtype has."""
+    table, flat = values_of_bytes(dtype), np.atleast_1d(a).reshape(-1, 1)
+    hit = (table == flat) & (np.signbit(table) == np.signbit(flat)) | (np.isnan(table) & np.isnan(flat))
+    assert hit.any(1).all(), dtype
+    return np.argmax(hit, 1).astype(np.uint8).reshape(np.shape(a))
+
+
 def load(path, dtype):
     a = np.load(path)
     if dtype == "bf16":
         bits = a.view(np.uint16).astype(np.uint32) << np.uint32(16)
         return bits.view(np.float32).astype(np.float64)
+    if dtype.startswith("f8"):
+        return values_of_bytes(dtype)[a.view(np.uint8)]
     return a.astype(np.float64) if dtype in FLOATS else a
 
 
@@ -138,6 +175,8 @@ def save(path, t):
         bits = np.atleast_1d(a).astype(np.float32).view(np.uint32)
         bits = np.where(np.isnan(np.atleast_1d(a)), 0x7fc00000, bits)
         a = (bits >> 16).astype(np.uint16).reshape(t.shape).view("V2")
+    elif t.dtype.startswith("f8"):
+        a = np.atleast_1d(bytes_of(a, t.dtype)).view("V1").reshape(t.shape)
     elif t.dtype in FLOATS:
         a = a.astype({"f16": np.float16, "f32": np.float32,
                       "f64": np.float64}[t.dtype])

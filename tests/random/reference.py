@@ -674,7 +674,7 @@ class Machine:
         return (words >> np.uint32(32 - bits)).astype(np.float64) / 2.0 ** bits
 
     def random_uniform(self, kind, seed):
-        bits = {"f32": 23, "bf16": 7, "f16": 10, "f64": 32}[kind[1]]
+        bits = 32 if kind[1] == "f64" else FLOATS[kind[1]][0] - 1
         return Tensor(kind[1], self.uniform(self.words(kind, seed), bits))
 
     def random_normal(self, kind, seed):
