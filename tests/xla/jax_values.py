@@ -33,6 +33,8 @@ import programs  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 TENSORS = {"float32": "F32", "bfloat16": "BF16", "bool": "BOOL",
+           "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e4m3": "F8_E4M3_IEEE", "float8_e3m4": "F8_E3M4",
+           **{"float8_" + name: "F8_" + name.upper() for name in ("e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz")},
            **{kind + bits: kind[0].upper() + bits for kind in ("int", "uint") for bits in ("8", "16", "32", "64")}}
 
 
@@ -256,7 +258,27 @@ def narrow(x, w):
     return (x.astype(jnp.bfloat16) @ w).astype(jnp.float32)
 
 
+def byte_floats(x, w, y):
+    """Every byte of a dtype; rounding, overflow."""
+    dtype = w.dtype
+    every = lax.bitcast_convert_type(jnp.arange(256, dtype=jnp.uint8), dtype)
+    far = (x * 2.0 ** jnp.arange(-20, 12)).astype(dtype)
+    rows, back = x.astype(dtype), far.astype(jnp.float32)
+    wide = jnp.dot(rows, w, preferred_element_type=jnp.float32)
+    sides = [jnp.max(rows), jnp.min(rows, 0), jnp.sort(rows, 1), jnp.sum(rows.astype(jnp.float32), 0)]
+    numbers = [every, every.astype(jnp.float32), every.astype(jnp.bfloat16), every.astype(jnp.int32), -every,
+               jnp.abs(every), (y % 256).astype(dtype), lax.bitcast_convert_type(far, jnp.uint8)]
+    return wide, rows * rows, rows + far, rows > far, jnp.where(rows > far, rows, far), *sides, *numbers, \
+        back, lax.stop_gradient(rows).at[0].set(far[1]), rows[::2], jnp.clip(rows, -0.25, 0.5)
+
+
+def byte_products(x, w):
+    """Sums that are rounded; XLA's are of f16 on the CPU."""
+    return x.astype(w.dtype) @ w, jnp.sum(x.astype(w.dtype), 0)
+
+
 AT = programs.at
+BYTE_FLOATS = ("e4m3fn", "e5m2", "e4m3", "e3m4", "e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz")
 HEADS = AT((4, 16, 8, 16), "data", None, "model", None)
 MORE = {
     "attention": (attention, HEADS, HEADS, HEADS),
@@ -284,6 +306,11 @@ MORE = {
     "pairs_of": (pairs_of, AT((8, 24), None, "model"), AT((8, 24), "data", None)),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
     "target_bits": (target_bits, AT((4,), dtype=jnp.uint32)),
+    **{"byte_floats_%s" % name: (byte_floats, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=getattr(jnp, "float8_" + name)),
+                                 AT((16,), dtype=jnp.int32))
+       for name in BYTE_FLOATS},
+    **{"byte_products_%s" % name: (byte_products, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=getattr(jnp, "float8_" + name)))
+       for name in BYTE_FLOATS},
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
@@ -294,6 +321,10 @@ MORE = {
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
 # features are split, a running maximum beside others along a dim that is.
 WHOLE = ("convolutions_of_features", "running")
+
+
+# What is rounded to few digits, and so may be one in the last place off.
+FEW = {"narrow": 1e-2, **{"byte_products_" + name: 0.25 if "e5m2" in name else 0.125 for name in BYTE_FLOATS}}
 
 
 def names(text, kind):
@@ -329,14 +360,15 @@ def interpreted(shdc, text, leaves, folder):
     if run.returncode:
         raise ValueError(run.stderr + run.stdout)
     got = np.load(folder + "/out.npz")
-    bits = {name: got[name] for name in names(module.stdout, "result")}      # of bf16 numpy has the two bytes
-    return [(name, a.view(jnp.bfloat16) if a.dtype.kind == "V" else a) for name, a in bits.items()]
+    return [(name, got[name]) for name in names(module.stdout, "result")]
 
 
 def difference(given, want, most, least=0):
     """None, or how far they are from each other: of the largest magnitude, or `least`, `most` times as
     much; integers are the same or not."""
     want = np.asarray(want)
+    if given.dtype.kind == "V":         # what numpy has no dtype for: the bytes
+        given = given.view(want.dtype)
     if np.issubdtype(want.dtype, np.integer) or want.dtype == bool:
         return None if np.array_equal(given, want) else "not the same integers"
     want, given = want.astype(np.float64), given.astype(np.float64)
@@ -371,7 +403,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             with jax.enable_x64(name.endswith("64")):
-                wrong = compare(shdc, function, args, folder, 1e-2 if name == "narrow" else 1e-5, name in WHOLE)
+                wrong = compare(shdc, function, args, folder, FEW.get(name, 1e-5), name in WHOLE)
         passed += wrong is None
         failed += wrong is not None
         print("%sok - %s" % ("not " if wrong else "", name))
