@@ -18,7 +18,7 @@
 YY_DECL;
 bool scan_begin(Parser *parser, int end, void **scanner);
 void scan_end(void *scanner);
-/* What the grammar says, for recover.c. */
+/* What the grammar says, for reader.c, marks.c and recover.c. */
 bool token_may_follow(shd_pstate *state, int token);
 bool tokens_may_follow(shd_pstate *state, int n, const int *tokens);
 const char *token_name(int token);
