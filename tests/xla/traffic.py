@@ -110,8 +110,10 @@ def partitioned(stats, names, step):
 # ---- counting ----------------------------------------------------------------
 
 OP = re.compile(r"^ +(?:ROOT )?%?([\w.-]+) = (\S+\[[^=]*?|\(.*?\)) ([\w-]+)\((.*?)\)(.*)$")
-BYTES = {"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f16": 2, "bf16": 2,
-         "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8}
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../../compiler/ir/dtypes.def"), encoding="utf-8") as table:
+    BYTES = {hlo: int(n) for hlo, n in re.findall(r'^DTYPE\(\w+, *"(\w+)", *(\d+)', table.read(),
+                                                  flags=re.M)}
 PASSES = {"all-gather": 1, "all-reduce": 2, "reduce-scatter": 1, "all-to-all": 1}
 
 
