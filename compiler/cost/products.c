@@ -41,15 +41,46 @@ matrix_peak(const Target *target, DType dtype)
 	return peaks[dtype];
 }
 
+typedef struct Product {
+	double batch, left, right, contracted;
+} Product;
+
+/* Each group has as many rows: those of all of which the device has some. */
+static Product
+grouped_product(const Step *step)
+{
+	const Type *x = step_operand(step, 0), *other = step_operand(step, 1);
+	const Type *group = step_operand(step, 2);
+	bool outer = step->op->kind == O_grouped_outer;
+	int rows = group->rank - 1;
+	double groups = (double)(outer ? step->result : other)->dims[rows];
+	double left = (double)type_elements_from(x, rows + 1);
+	double right = (double)type_elements_from(other, rows + 1);
+	double each = (double)group->dims[rows] / (double)op_int(step->op, A_of_groups);
+	double batch = groups * (double)type_elements(group) / (double)group->dims[rows];
+
+	return outer ? (Product){batch, left, right, each}
+		     : (Product){batch, each, right / left, left};
+}
+
+static Product
+dot_product(const Step *step)
+{
+	const Type *lhs = step_operand(step, 0), *rhs = step_operand(step, 1);
+	double batch = product_of_dims(lhs, op_ints(step->op, A_lhs_batch));
+	double contracted = product_of_dims(lhs, op_ints(step->op, A_lhs_contract));
+
+	return (Product){batch, (double)type_elements(lhs) / batch / contracted,
+		(double)type_elements(rhs) / batch / contracted, contracted};
+}
+
 void
 product_work(const Step *step, StepCost *c)
 {
 	const Target *target = step->mesh->target;
 	const Type *lhs = step_operand(step, 0);
-	double batch = product_of_dims(lhs, op_ints(step->op, A_lhs_batch));
-	double contracted = product_of_dims(lhs, op_ints(step->op, A_lhs_contract));
-	double left = (double)type_elements(lhs) / batch / contracted;
-	double right = (double)type_elements(step_operand(step, 1)) / batch / contracted;
+	Product p = op_is_grouped(step->op) ? grouped_product(step) : dot_product(step);
+	double batch = p.batch, contracted = p.contracted, left = p.left, right = p.right;
 	int64_t tile = target->matrix_tile, rows = target->matrix_rows;
 	double weight_right = padded(left, rows) * padded(right, tile);
 	double weight_left = padded(left, tile) * padded(right, rows);

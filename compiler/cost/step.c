@@ -73,7 +73,7 @@ step_product(const Op *op)
 		op = op->bodies[0]->last->operands[0]->def;
 	if (op && op->kind == O_dynamic_update_slice)
 		op = op->operands[op_changed_part(op)]->def;
-	return op && op_is_product(op) ? op : NULL;
+	return op && (op_is_product(op) || op_is_grouped(op)) ? op : NULL;
 }
 
 const char *
@@ -173,7 +173,7 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 		fusion_work(&step, &c);
 	else if (!local_work(&step, &c))
 		return c;
-	if (op_is_product(op))
+	if (op_is_product(op) || op_is_grouped(op))
 		product_work(&step, &c);
 	if (is_scalar(&step))
 		return (StepCost){.flops = c.flops};

@@ -173,3 +173,68 @@ dot(const Op *op, const Tensor *operands, Tensor *result)
 	free(own_right);
 	return acc;
 }
+
+/* ---- rows of groups ----------------------------------------------------- */
+
+static void *
+wide_copy(const Tensor *t, DType to)
+{
+	int64_t n = type_elements(&t->type);
+	size_t bytes = wide_bytes(to);
+	char *copy = malloc((size_t)n * bytes + 1);
+	Chunk in;
+
+	for (int64_t i = 0, count; copy && (count = chunk(n - i)); i += count)
+		convert_wide(t->type.dtype, view_wide(t, i, count, &in), to,
+			copy + (size_t)i * bytes, count);
+	return copy;
+}
+
+/* Row by row: times the matrix of its group, or added to that. */
+static bool
+multiply_rows(const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Tensor *group = &operands[2];
+	bool outer = op->kind == O_grouped_outer;
+	const Type *of = outer ? &result->type : &operands[1].type;
+	DType d = result->type.dtype;
+	size_t bytes = wide_bytes(d);
+	int last = group->type.rank - 1;
+	int64_t groups = of->dims[last], each = group->type.dims[last];
+	int64_t left_row = type_elements_from(&operands[0].type, last + 1);
+	int64_t right_row = type_elements_from(outer ? &operands[1].type : of, last + 1);
+	int64_t result_row = type_elements_from(&result->type, last + 1);
+	int64_t n = type_elements(&result->type);
+	char *left = wide_copy(&operands[0], d), *right = wide_copy(&operands[1], d);
+	char *acc = calloc((size_t)n + 1, bytes);
+	Matrices shape = outer ? (Matrices){1, left_row, 1, right_row}
+			       : (Matrices){1, 1, left_row, result_row};
+
+	for (int64_t r = 0; left && right && acc && r < type_elements(&group->type); r++) {
+		int64_t g = tensor_integer(group, r), matrix = r / each * groups + g;
+		if (g < 0 || g >= groups)
+			continue;
+		multiplies[wide_of(d)](&shape, left + (size_t)(r * left_row) * bytes,
+			right + (size_t)((outer ? r : matrix) * right_row) * bytes,
+			acc + (size_t)((outer ? matrix : r) * result_row) * bytes);
+	}
+	if (acc)
+		store_wide(d, acc, result->data, 0, n);
+	bool enough = left && right && acc;
+	free(left);
+	free(right);
+	free(acc);
+	return enough;
+}
+
+bool
+grouped_dot(const Op *op, const Tensor *operands, Tensor *result)
+{
+	return multiply_rows(op, operands, result);
+}
+
+bool
+grouped_outer(const Op *op, const Tensor *operands, Tensor *result)
+{
+	return multiply_rows(op, operands, result);
+}

@@ -78,7 +78,7 @@ void copy_out(const Tensor *large, const int64_t *start, Tensor *small);
 void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
 
 /* reduce.c, dot.c: sums */
-Kernel reduce, cumsum, dot, scatter_add;
+Kernel reduce, cumsum, dot, grouped_dot, grouped_outer, scatter_add;
 bool
 reduce_dims(const Ints *dims, Combiner c, const Tensor *t, const Tensor *init, Tensor *result);
 

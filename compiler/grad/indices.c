@@ -111,6 +111,62 @@ gradient_scatter_add(Adjoint *a, const Op *op)
 		give(a, op->operands[2], rows_added(a, op, dy));
 }
 
+/* ---- rows of groups -------------------------------------------------------- */
+
+/* w[b.., g, k.., n..] as w[b.., g, n.., k..] */
+static Value *
+groups_turned(Make k, Value *v, int rows, int ncontract)
+{
+	int64_t order[MAX_RANK];
+	int n = 0;
+
+	for (int d = 0; d <= rows; d++)
+		order[n++] = d;
+	for (int d = rows + 1 + ncontract; d < v->type.rank; d++)
+		order[n++] = d;
+	for (int d = 0; d < ncontract; d++)
+		order[n++] = rows + 1 + d;
+	return make_transpose(k, v, order);
+}
+
+void
+gradient_grouped_dot(Adjoint *a, const Op *op)
+{
+	Value *x = op->operands[0], *matrices = op->operands[1];
+	Value *group = here_operand(a, op, 2);
+	int rows = group->type.rank - 1;
+	Value *dy = make_convert(a->k, cotangent_of(a, op->results[0]), x->type.dtype);
+
+	if (wants(a, op, 0)) {
+		Value *turned = groups_turned(a->k, here_operand(a, op, 1), rows,
+			x->type.rank - rows - 1);
+		give(a, x, make_grouped_dot(a->k, dy, turned, group, x->type.dtype));
+	}
+	if (wants(a, op, 1))
+		give(a, matrices,
+			make_grouped_outer(a->k, here_operand(a, op, 0), dy, group,
+				matrices->type.dims[rows], x->type.dtype));
+}
+
+void
+gradient_grouped_outer(Adjoint *a, const Op *op)
+{
+	Value *x = op->operands[0], *y = op->operands[1];
+	Value *group = here_operand(a, op, 2);
+	int rows = group->type.rank - 1;
+	Value *dw = make_convert(a->k, cotangent_of(a, op->results[0]), x->type.dtype);
+
+	if (wants(a, op, 0)) {
+		Value *turned = groups_turned(a->k, dw, rows, x->type.rank - rows - 1);
+		Value *of = here_operand(a, op, 1);
+		give(a, x, make_grouped_dot(a->k, of, turned, group, x->type.dtype));
+	}
+	if (wants(a, op, 1))
+		give(a, y,
+			make_grouped_dot(a->k, here_operand(a, op, 0), dw, group,
+				y->type.dtype));
+}
+
 /* ---- order ----------------------------------------------------------------- */
 
 static Op *

@@ -655,6 +655,13 @@ op_is_product(const Op *op)
 	return ops[op->kind].product;
 }
 
+/* Of rows and the groups that they are of. */
+static inline bool
+op_is_grouped(const Op *op)
+{
+	return op->kind == O_grouped_dot || op->kind == O_grouped_outer;
+}
+
 /* It combines elements of operand 0 on one device, those of some dims. */
 static inline bool
 op_reduces(const Op *op)

@@ -282,6 +282,8 @@ want_positions(Limits *limits, const Op *op)
 	if (op->kind == O_take || op->kind == O_scatter_add)
 		want_below(limits, op->operands[1],
 			op->operands[0]->type.dims[op_int(op, A_dim)]);
+	if (op_is_grouped(op))
+		want_below(limits, op->operands[2], op_int(op, A_of_groups));
 	for (int i = 0; i < 2 && op->kind == O_compare; i++) {
 		const Known *other = &limits->known[op->operands[1 - i]->id];
 		if (other->positions && !other->free)

@@ -517,6 +517,31 @@ make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype)
 	return make_end(k, op);
 }
 
+Value *
+make_grouped_dot(Make k, Value *x, Value *matrices, Value *group, DType dtype)
+{
+	Op *op = make_begin(k, O_grouped_dot, 3, (Value *[]){x, matrices, group});
+
+	if (op) {
+		set_one(op, A_of_groups,
+			group->type.rank ? matrices->type.dims[group->type.rank - 1] : 1);
+		op->results[0]->type.dtype = dtype;
+	}
+	return make_end(k, op);
+}
+
+Value *
+make_grouped_outer(Make k, Value *x, Value *y, Value *group, int64_t n, DType dtype)
+{
+	Op *op = make_begin(k, O_grouped_outer, 3, (Value *[]){x, y, group});
+
+	set_one(op, A_groups, n);
+	set_one(op, A_of_groups, n);
+	if (op)
+		op->results[0]->type.dtype = dtype;
+	return make_end(k, op);
+}
+
 /* ---- devices -------------------------------------------------------- */
 
 static Op *

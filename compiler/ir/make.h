@@ -124,6 +124,10 @@ typedef struct DotDims {
 	int64_t lhs_contract[MAX_RANK], rhs_contract[MAX_RANK];
 } DotDims;
 Value *make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype);
+/* Rows x[b.., m, k..] times the matrices[b.., g, k.., n..] of their groups; the sums of
+   x[b.., m, k..] y[b.., m, n..] of each of n groups.  group: i32[b.., m] */
+Value *make_grouped_dot(Make k, Value *x, Value *matrices, Value *group, DType dtype);
+Value *make_grouped_outer(Make k, Value *x, Value *y, Value *group, int64_t n, DType dtype);
 
 /* ---- devices; over no axes nothing moves */
 /* What of `dim` and `combiner` the collective has. */

@@ -360,6 +360,56 @@ rule_scatter_add(Rule *r, const Op *op)
 	r->once = 0;
 }
 
+/* The dims of groups, or rows, before which all tensors have the batch. */
+static int
+group_batch(Rule *r)
+{
+	int rows = r->rank[2] - 1;
+
+	for (int d = 0; d < rows; d++) {
+		link_dims(r, F_pass, 0, d, 1, d);
+		place(r, 2, d, r->nfactors - 1);
+		place(r, 3, d, r->nfactors - 1);
+	}
+	r->combiner = C_add;
+	return rows;
+}
+
+/*
+ * x[b.., m, k..], w[b.., g, k.., n..], group[b.., m] -> [b.., m, n..].  A device that has
+ * some of the groups adds the rows of those.
+ */
+void
+rule_grouped_dot(Rule *r, const Op *op)
+{
+	int rows = group_batch(r), ncontract = r->rank[0] - rows - 1;
+
+	(void)op;
+	link_dims(r, F_pass, 0, rows, 2, rows);
+	place(r, 3, rows, r->nfactors - 1);
+	for (int d = rows + 1 + ncontract; d < r->rank[1]; d++)
+		link_dims(r, F_pass, 1, d, 3, d - ncontract);
+	for (int d = rows + 1; d < r->rank[0]; d++)
+		link_dims(r, F_reduce, 0, d, 1, d);
+	link_dims(r, F_reduce, 1, rows, -1, 0);
+}
+
+/* x[b.., m, k..], y[b.., m, n..], group[b.., m] -> [b.., g, k.., n..] */
+void
+rule_grouped_outer(Rule *r, const Op *op)
+{
+	int rows = group_batch(r);
+
+	(void)op;
+	link_dims(r, F_pass, 3, rows, -1, 0);
+	for (int d = rows + 1; d < r->rank[0]; d++)
+		link_dims(r, F_pass, 0, d, 3, d);
+	for (int d = rows + 1; d < r->rank[1]; d++)
+		link_dims(r, F_pass, 1, d, 3, r->rank[0] + d - rows - 1);
+	link_dims(r, F_reduce, 0, rows, 1, rows);
+	place(r, 2, rows, r->nfactors - 1);
+}
+
 /* A dim that must be whole, in another tensor too if there is one, and about
    which nothing said tells others. */
 static void

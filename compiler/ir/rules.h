@@ -10,6 +10,7 @@ RuleFunction rule_leaf, rule_pointwise, rule_broadcast, rule_reshape;
 RuleFunction rule_transpose, rule_slice, rule_concatenate, rule_pad;
 RuleFunction rule_windows, rule_roll, rule_reverse, rule_dot, rule_reduce, rule_cumsum,
 	rule_take;
+RuleFunction rule_grouped_dot, rule_grouped_outer;
 RuleFunction rule_scatter_add, rule_dynamic_slice, rule_dynamic_update_slice;
 RuleFunction rule_sort, rule_group, rule_ragged, rule_extern, rule_blocked;
 

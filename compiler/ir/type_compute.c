@@ -54,6 +54,17 @@ append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract
 	return true;
 }
 
+/* Sums may be kept in a wider dtype of the same class (einsum's `dtype=`). */
+static DType
+sum_dtype(const Op *op)
+{
+	DType d = operand_type(op, 0)->dtype, wanted = wanted_type(op)->dtype;
+	bool wider = dtypes[wanted].class == dtypes[d].class
+		&& dtypes[wanted].bytes > dtypes[d].bytes;
+
+	return wider ? wanted : d;
+}
+
 const char *
 type_dot(const Op *op, Type *result)
 {
@@ -74,11 +85,7 @@ type_dot(const Op *op, Type *result)
 		wrong = check_dot_pairs(op, A_lhs_contract, A_rhs_contract);
 	if (wrong)
 		return wrong;
-	/* sums may be kept in a wider dtype of the same class (einsum's `dtype=`) */
-	DType wanted = wanted_type(op)->dtype;
-	bool wider = dtypes[wanted].class == dtypes[x->dtype].class
-		&& dtypes[wanted].bytes > dtypes[x->dtype].bytes;
-	*result = type_of(wider ? wanted : x->dtype, 0, NULL);
+	*result = type_of(sum_dtype(op), 0, NULL);
 	for (int i = 0; i < batch->n; i++)
 		result->dims[result->rank++] = x->dims[batch->v[i]];
 	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract))
@@ -183,6 +190,69 @@ type_scatter_add(const Op *op, Type *result)
 		return op_wrong(op, "scatter_add needs updates %s, not %s",
 			shape_of(op, &taken), shape_of(op, update));
 	return NULL;
+}
+
+/* Are the first dims those of the groups, and the dtypes one? */
+static const char *
+check_groups(const Op *op, int of_other)
+{
+	const Type *x = operand_type(op, 0), *other = operand_type(op, 1);
+	const Type *group = operand_type(op, 2);
+	const char *name = ops[op->kind].name;
+	bool fits = group->rank > 0 && x->rank >= group->rank && other->rank >= group->rank;
+
+	if (x->dtype != other->dtype || x->dtype == D_pred)
+		return op_wrong(op, "%s needs numbers of one dtype, not %s and %s", name,
+			shape_of(op, x), shape_of(op, other));
+	if (group->dtype != D_i32)
+		return op_wrong(op, "groups are of i32, not %s", shape_of(op, group));
+	for (int d = 0; d < group->rank && fits; d++)
+		fits = x->dims[d] == group->dims[d]
+			&& (d >= of_other || other->dims[d] == group->dims[d]);
+	if (!fits)
+		return op_wrong(op, "%s of %s and %s cannot have groups %s", name,
+			shape_of(op, x), shape_of(op, other), shape_of(op, group));
+	return NULL;
+}
+
+const char *
+type_grouped_dot(const Op *op, Type *result)
+{
+	const Type *x = operand_type(op, 0), *w = operand_type(op, 1);
+	int rows = operand_type(op, 2)->rank - 1;
+	const char *wrong = check_groups(op, rows);
+
+	if (wrong)
+		return wrong;
+	bool fits = w->rank >= x->rank;
+	for (int d = rows + 1; d < x->rank && fits; d++)
+		fits = x->dims[d] == w->dims[d];
+	if (!fits)
+		return op_wrong(op, "rows of %s cannot be multiplied with groups of %s",
+			shape_of(op, x), shape_of(op, w));
+	*result = type_of(sum_dtype(op), rows + 1, x->dims);
+	for (int d = x->rank; d < w->rank; d++)
+		result->dims[result->rank++] = w->dims[d];
+	return check_size(op, result);
+}
+
+const char *
+type_grouped_outer(const Op *op, Type *result)
+{
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+	int rows = operand_type(op, 2)->rank - 1;
+	const char *wrong = check_groups(op, rows + 1);
+
+	if (wrong)
+		return wrong;
+	if (x->rank + y->rank - rows - 1 > MAX_RANK)
+		return op_wrong(op, "%s of %s and %s has more than %d dims", ops[op->kind].name,
+			shape_of(op, x), shape_of(op, y), MAX_RANK);
+	*result = type_of(sum_dtype(op), x->rank, x->dims);
+	result->dims[rows] = op_int(op, A_groups);
+	for (int d = rows + 1; d < y->rank; d++)
+		result->dims[result->rank++] = y->dims[d];
+	return check_size(op, result);
 }
 
 /* Operands `first` on: a start for each dim of operand 0. */

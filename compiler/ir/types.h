@@ -24,6 +24,7 @@ TypeFunction type_reshape, type_transpose, type_reverse, type_roll, type_windows
 TypeFunction type_slice, type_concatenate, type_pad;
 /* type_compute.c: contraction, reduction, lookups, sort, extern */
 TypeFunction type_dot, type_reduce, type_cumsum, type_take, type_scatter_add;
+TypeFunction type_grouped_dot, type_grouped_outer;
 TypeFunction type_dynamic_slice, type_dynamic_update_slice, type_sort;
 TypeFunction type_extern;
 /* type_structure.c: bodies and collectives */

@@ -270,6 +270,28 @@ test_rows(Session *session)
 		"scatter_add: rows are read and written");
 }
 
+/* 64 rows of 8 groups, of which a device has all, or two. */
+static void
+test_groups(Session *session)
+{
+	Target target = slow();
+	Module *m = module_on(session, &target);
+	Make k = make_in(m);
+	Type rows = type_of(D_i32, 1, (int64_t[]){64}),
+	     matrices = type_of(D_f32, 3, (int64_t[]){8, 16, 32});
+	Value *group = make_iota(k, &rows, 0), *x = param(m, D_f32, 64, 16);
+
+	Value *all = make_full(k, &matrices, 0);
+	Value *y = make_grouped_dot(k, x, all, group, D_f32);
+	ok(cost_of(y).flops == 2. * 64 * 16 * 32, "grouped_dot: each row times one matrix");
+	matrices.dims[0] = 2;
+	Value *part = make_grouped_dot(k, x, make_full(k, &matrices, 0), group, D_f32);
+	op_set_int(part->def, A_of_groups, 8);
+	ok(cost_of(part).flops == 2. * 16 * 16 * 32, "grouped_dot: rows of the groups here");
+	Value *sum = make_grouped_outer(k, x, y, group, 8, D_f32);
+	ok(cost_of(sum).flops == 2. * 64 * 16 * 32, "grouped_outer: each row once");
+}
+
 static void
 test_sorts(Session *session)
 {
@@ -402,6 +424,7 @@ main(void)
 	test_pointwise(session);
 	test_moves(session);
 	test_rows(session);
+	test_groups(session);
 	test_sorts(session);
 	test_residency(session);
 	test_products_grow(session);

@@ -481,6 +481,33 @@ grow_scatter_add(Scope *s)
 	return make_end(s->k, op);
 }
 
+/* Rows of x, as in grow_scatter_add(), times matrices of their groups, or added to those. */
+static Value *
+grow_grouped(Scope *s)
+{
+	Value *x = any(s);
+	int rows = below(x->type.rank + 1), groups = 1 + below(3);
+	Type of = x->type, other = x->type;
+	bool outer = below(2);
+
+	if (rows == x->type.rank)
+		return NULL;
+	of.rank = rows + 1;
+	if (outer)
+		other.rank = rows + 1;
+	else
+		other.dims[rows] = groups;
+	if (below(2))
+		other.dims[other.rank++] = 1 + below(3);
+	if (type_elements(&other) > MAX_ELEMENTS)
+		return NULL;
+	Value *group = make_convert(s->k, positions(s, like(s, &of), groups), D_i32);
+	Value *y = like(s, &other);
+	Value *v = outer ? make_grouped_outer(s->k, x, y, group, groups, x->type.dtype)
+			 : make_grouped_dot(s->k, x, y, group, x->type.dtype);
+	return type_elements(&v->type) > MAX_ELEMENTS ? sum_of_all(s->k, v) : v;
+}
+
 /* A part of x: how large, and where it starts. */
 static void
 random_part(Scope *s, const Value *x, int64_t *size, Value **start)
@@ -966,6 +993,7 @@ static const Way ways[] = {
 	{grow_cumsum, 1, false},
 	{grow_take, 2, false},
 	{grow_scatter_add, 2, false},
+	{grow_grouped, 2, false},
 	{grow_dynamic_slice, 2, false},
 	{grow_dynamic_update_slice, 2, false},
 	{grow_sort, 2, false},

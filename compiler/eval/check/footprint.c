@@ -61,6 +61,8 @@ reach(Footprint *f, double more)
 
 static const bool sums[OP_COUNT] = {
 	[O_dot] = true,
+	[O_grouped_dot] = true,
+	[O_grouped_outer] = true,
 	[O_reduce] = true,
 	[O_cumsum] = true,
 	[O_scatter_add] = true,

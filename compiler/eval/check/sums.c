@@ -209,11 +209,11 @@ dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts, Aspect 
 	const Inexact *result, Tensor *made)
 {
 	Tensor other = {0};
-	if (!made_of(m, op, x, (Aspect[]){parts, whole}, result, made))
+	if (!made_of(m, op, x, (Aspect[]){parts, whole, ASPECT_itself}, result, made))
 		return false;
 	if (!spread_of(&x[1])->data)
 		return true;
-	bool ok = made_of(m, op, x, (Aspect[]){whole, parts}, result, &other);
+	bool ok = made_of(m, op, x, (Aspect[]){whole, parts, ASPECT_itself}, result, &other);
 	double *most = made->data, *more = other.data;
 	for (int64_t i = type_elements(&made->type) - 1; ok && i >= 0; i--)
 		most[i] = fmax(more[i], most[i]);
@@ -237,8 +237,8 @@ round_dot(const Module *m, const Op *op, const Inexact *x, const Inexact *result
 	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, result, &s.magnitude)
 		&& (m->mesh.ndevices == 1
 			|| dot_parts(m, op, x, ASPECT_parts, ASPECT_square, result, &s.squares))
-		&& made_of(m, op, x, (Aspect[]){ASPECT_nonzero, ASPECT_nonzero}, result,
-			&s.terms)
+		&& made_of(m, op, x, (Aspect[]){ASPECT_nonzero, ASPECT_nonzero, ASPECT_itself},
+			result, &s.terms)
 		&& exact_sum(m, op, x, result, &s);
 	return round_sum(m, &s, ok, result, rounding);
 }

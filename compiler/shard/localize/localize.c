@@ -300,6 +300,24 @@ localize_scatter_add(Localizer *l, Op *op)
 			local_index(l, op->operands[1], &axes, x->type.dims[dim], false);
 }
 
+/* Of groups that are not here rows are none. */
+static void
+localize_grouped(Localizer *l, Op *op)
+{
+	Value *v = op->results[0];
+	bool outer = op->kind == O_grouped_outer;
+	int dim = op->operands[2]->type.rank - 1;
+	const Value *of = outer ? v : op->operands[1];
+	AxisList axes = placement_dim(&of->placement, dim);
+
+	v->type = placement_local(&v->type, &v->placement);
+	int64_t groups = of->type.dims[dim];
+	if (outer)
+		op_set_int(op, A_groups, groups);
+	if (axes_size(&axes) > 1)
+		op->operands[2] = local_index(l, op->operands[2], &axes, groups, false);
+}
+
 static void localize_block(Localizer *l, Block *b);
 
 /* The region dissolves: its body is a device program, once the axes that are
@@ -352,6 +370,8 @@ localize_op(Localizer *l, Op *op)
 		[O_iota] = localize_iota,
 		[O_take] = localize_take,
 		[O_scatter_add] = localize_scatter_add,
+		[O_grouped_dot] = localize_grouped,
+		[O_grouped_outer] = localize_grouped,
 		[O_slice] = localize_slice,
 		[O_pad] = localize_pad,
 		[O_concatenate] = localize_concatenate,

@@ -120,6 +120,18 @@ pad_at_most(Padder *p, Value *v, int64_t limit)
 }
 
 Value *
+pad_below(Padder *p, Value *v, int64_t end)
+{
+	Value *limit = make_full(p->make, &v->type, end);
+	Value *none = make_full(p->make, &v->type, -1);
+	Value *here = make_compare(named(p->make, "here"), DIR_LT, v, limit);
+	Value *rows = make_select(named(p->make, "index"), here, v, none);
+
+	here->unpadded = rows->unpadded = v->unpadded;
+	return rows;
+}
+
+Value *
 pad_trim(Padder *p, Value *v, uint16_t dims)
 {
 	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK], sizes[MAX_RANK];

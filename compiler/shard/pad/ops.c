@@ -55,25 +55,53 @@ prepare_reduce(Padder *p, Op *op)
 			mask_operand(p, op, 0, dims->v[i], op->operands[1]);
 }
 
-/* Zeros on one side are enough if the other side is finite. */
+/* Dims of which products are summed.  Zeros on one side are enough if the other side is
+   finite. */
+static void
+mask_contracted(Padder *p, Op *op, int64_t lhs, int64_t rhs)
+{
+	if (!pad_is_padded(op->operands[0], (int)lhs))
+		return;
+	Content a = padding_of(p, op, 0, lhs), b = padding_of(p, op, 1, rhs);
+	bool finite = a != CONTENT_any && b != CONTENT_any;
+	bool zeros = a == CONTENT_zero || b == CONTENT_zero;
+	if (a == CONTENT_any || (!zeros && finite))
+		mask_zeros(p, op, 0, lhs);
+	if (b == CONTENT_any)
+		mask_zeros(p, op, 1, rhs);
+}
+
 static void
 prepare_dot(Padder *p, Op *op)
 {
 	const Ints *lhs = op_ints(op, A_lhs_contract);
 	const Ints *rhs = op_ints(op, A_rhs_contract);
 
-	for (int i = 0; i < lhs->n; i++) {
-		if (!pad_is_padded(op->operands[0], (int)lhs->v[i]))
-			continue;
-		Content a = padding_of(p, op, 0, lhs->v[i]);
-		Content b = padding_of(p, op, 1, rhs->v[i]);
-		bool finite = a != CONTENT_any && b != CONTENT_any;
-		bool zeros = a == CONTENT_zero || b == CONTENT_zero;
-		if (a == CONTENT_any || (!zeros && finite))
-			mask_zeros(p, op, 0, lhs->v[i]);
-		if (b == CONTENT_any)
-			mask_zeros(p, op, 1, rhs->v[i]);
-	}
+	for (int i = 0; i < lhs->n; i++)
+		mask_contracted(p, op, lhs->v[i], rhs->v[i]);
+}
+
+/* A row of a group that is among the padding is of none. */
+static void
+prepare_grouped_dot(Padder *p, Op *op)
+{
+	int rows = op->operands[2]->type.rank - 1;
+	const Value *w = op->operands[1];
+
+	for (int d = rows + 1; d < op->operands[0]->type.rank; d++)
+		mask_contracted(p, op, d, d);
+	if (pad_is_padded(w, rows))
+		op->operands[2] = pad_below(p, op->operands[2], pad_true_size(w, rows));
+}
+
+/* What is added to groups among the padding stays there. */
+static void
+prepare_grouped_outer(Padder *p, Op *op)
+{
+	int rows = op->operands[2]->type.rank - 1;
+
+	mask_contracted(p, op, rows, rows);
+	op_set_int(op, A_groups, op->results[0]->type.dims[rows]);
 }
 
 /* The updates of padding add nothing, wherever they go. */
@@ -259,6 +287,8 @@ const PadOp pad_ops[OP_COUNT] = {
 	[O_dynamic_update_slice] = {.prepare = prepare_dynamic_update_slice},
 	[O_reduce] = {.prepare = prepare_reduce, .reads_padded = true},
 	[O_dot] = {.prepare = prepare_dot, .reads_padded = true},
+	[O_grouped_dot] = {.prepare = prepare_grouped_dot, .reads_padded = true},
+	[O_grouped_outer] = {.prepare = prepare_grouped_outer, .reads_padded = true},
 	[O_scatter_add] = {.prepare = prepare_scatter_add, .reads_padded = true},
 	[O_take] = {.prepare = prepare_take, .reads_padded = true},
 	[O_dynamic_slice] = {.prepare = prepare_dynamic_slice, .reads_padded = true},

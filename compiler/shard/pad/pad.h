@@ -95,6 +95,8 @@ void pad_set_unpadded(Padder *p, Value *v, const int64_t *sizes);
 Value *pad_mask(Padder *p, Value *v, int dim, Value *fill);
 /* At most `limit`, in whatever integer dtype. */
 Value *pad_at_most(Padder *p, Value *v, int64_t limit);
+/* What is not below is -1. */
+Value *pad_below(Padder *p, Value *v, int64_t end);
 /* Of a dim, padding and all: the first n of `first`, then what `rest` has there. */
 Value *pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest);
 /* Without the padding of these dims. */
