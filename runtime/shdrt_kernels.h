@@ -53,6 +53,22 @@ typedef struct shdrt_dot {
  */
 void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c, void *scratch);
 
+/*
+ * x[batch, rows, k], w[batch, groups, k, n], group[batch, rows] -> y[batch, rows, n]: each row
+ * times the matrix of its group, 0 where there is no such group.
+ * x[batch, rows, k], y[batch, rows, n], group -> [batch, groups, k, n]: of each group the sum
+ * of x[r, k] y[r, n]; what is of no group is dropped.  No result may be an operand.
+ */
+typedef struct shdrt_groups {
+	shdrt_dtype in, out;
+	int64_t batch, rows, groups, k, n;
+} shdrt_groups;
+
+void shdrt_grouped_dot(const shdrt_groups *d, const void *x, const void *w, const void *group,
+	void *y);
+void shdrt_grouped_outer(const shdrt_groups *d, const void *x, const void *y, const void *group,
+	void *result);
+
 enum { SHDRT_SORT_RUN = 16 };
 
 /*

@@ -158,6 +158,7 @@ emit_step(Emitter *e, const Op *op)
 		: op->kind == O_done	 ? emit_done
 		: copy			 ? emit_copy
 		: op->kind == O_sort	 ? emit_sort
+		: op_is_grouped(op)	 ? emit_grouped
 		: op->external		 ? emit_extern
 					 : emit_fusion;
 

@@ -22,6 +22,7 @@ typedef enum RowTable {
 	ROWS_dots,
 	ROWS_collectives,
 	ROWS_sorts,
+	ROWS_groups,
 	ROWS_loops,
 	ROWS_extern_calls,
 	ROW_TABLES,
@@ -127,7 +128,7 @@ void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
 void emit_dot(Emitter *e, const Op *op, const Kernel *k);
-Emit emit_collective, emit_done, emit_sort;
+Emit emit_collective, emit_done, emit_sort, emit_grouped;
 /* "dots[3]": an equal row, or a new one; the text is freed. */
 const char *c_row(Emitter *e, RowTable table, Text *row);
 /* The number of the op's row among steps. */

@@ -14,6 +14,7 @@ static const struct {
 	[ROWS_dots] = {"shdrt_dot", "dots"},
 	[ROWS_collectives] = {"shdrt_collective", "collectives"},
 	[ROWS_sorts] = {"shdrt_sort", "sorts"},
+	[ROWS_groups] = {"shdrt_groups", "groups"},
 	[ROWS_loops] = {"shdrt_place", "loops"},
 	[ROWS_extern_calls] = {"shdrt_extern_call", "extern_calls"},
 };
@@ -272,6 +273,32 @@ emit_sort(Emitter *e, const Op *op)
 			text_add(t, "NULL");
 	}
 	text_printf(t, "}, slab + %lld);\n", (long long)e->plan->total);
+}
+
+void
+emit_grouped(Emitter *e, const Op *op)
+{
+	const Type *x = &op->operands[0]->type, *other = &op->operands[1]->type;
+	const Type *group = &op->operands[2]->type, *result = &op->results[0]->type;
+	int last = group->rank - 1;
+	bool outer = op->kind == O_grouped_outer;
+	int64_t k = type_elements_from(x, last + 1);
+	int64_t all = type_elements_from(outer ? result : other, last + 1);
+	Text row = {0}, *t = &e->run;
+
+	text_printf(&row, "\t{SHDRT_%s, SHDRT_%s, ", dtypes[x->dtype].name,
+		dtypes[result->dtype].name);
+	fill_in(&row, "%, %, %, %, %},\n",
+		(const int64_t[]){type_elements(group) / group->dims[last], group->dims[last],
+			(outer ? result : other)->dims[last], k, all / k});
+	text_printf(t, "%sshdrt_%s(&%s, ", e->indent, ops[op->kind].name,
+		c_row(e, ROWS_groups, &row));
+	for (int i = 0; i < op->noperands; i++) {
+		c_address(e, t, op->operands[i], -1, true);
+		text_add(t, ", ");
+	}
+	c_address(e, t, op->results[0], -1, false);
+	text_add(t, ");\n");
 }
 
 /* ---- parameters and results --------------------------------------------- */

@@ -213,7 +213,7 @@ is_of_loops(const Op *op)
 {
 	const OpInfo *info = &ops[op->kind];
 
-	return info->where == WHERE_any && !info->blocked && !info->many;
+	return info->where == WHERE_any && !info->blocked && !info->many && !op_is_grouped(op);
 }
 
 /* Which operands of a step may be offsets. */

@@ -569,6 +569,37 @@ add_scatter_add(Program *p)
 	keep(p, finish(p, op));
 }
 
+/* x[b.., m, k..] with w[b.., g, k.., n..], or y[b.., m, n..] */
+static void
+add_grouped(Program *p)
+{
+	Value *x = pick(p), *operands[3] = {x};
+	Type group = x->type, other = x->type;
+	bool outer = below(p, 2);
+
+	if (!x->type.rank || x->type.dtype == D_pred)
+		return;
+	int rows = below(p, x->type.rank), groups = 1 + below(p, 4), n = 1 + below(p, 6);
+	group.dtype = D_i32;
+	group.rank = rows + 1;
+	if (outer)
+		other.rank = rows + 1;
+	else
+		other.dims[rows] = groups;
+	if (below(p, 3))
+		other.dims[other.rank++] = n;
+	if (type_elements(&other) > MAX_SIZE || other.rank + x->type.rank > MAX_RANK
+		|| type_elements(&x->type) * groups * n > 4 * MAX_SIZE)
+		return;
+	operands[1] = like(p, &other);
+	operands[2] = like(p, &group);
+	Op *op = make(p, outer ? O_grouped_outer : O_grouped_dot, 3, operands);
+	op_set_int(op, A_of_groups, groups);
+	if (outer)
+		op_set_int(op, A_groups, groups);
+	keep(p, finish(p, op));
+}
+
 static void
 add_sort(Program *p)
 {
@@ -714,6 +745,7 @@ static Add *const adds[] = {
 	add_dynamic_update_slice,
 	add_dynamic_update_slice,
 	add_scatter_add,
+	add_grouped,
 	add_sort,
 	add_while,
 	add_while,
@@ -794,6 +826,10 @@ extern void (*const volatile dot_run)(const shdrt_dot *, const void *, const voi
 	void *);
 void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *, void *,
 	void *) = shdrt_dot_run;
+extern void (*const volatile grouped_runs[])(const shdrt_groups *, const void *, const void *,
+	const void *, void *);
+void (*const volatile grouped_runs[])(const shdrt_groups *, const void *, const void *,
+	const void *, void *) = {shdrt_grouped_dot, shdrt_grouped_outer};
 extern void (*const volatile sort_run)(const shdrt_sort *, const void *const *, void *const *,
 	void *);
 void (*const volatile sort_run)(const shdrt_sort *, const void *const *, void *const *,

@@ -127,7 +127,8 @@ visit_plain(Fuse *f, Op *op)
 	Value *v = op->results[0];
 	Uses *u = &f->uses[v->id];
 
-	if (op_communicates(op) || ops[op->kind].many || op_is_identity(op))
+	if (op_communicates(op) || ops[op->kind].many || op_is_grouped(op)
+		|| op_is_identity(op))
 		visit_whole(f, op);
 	else if (!is_used(f, v) && !(f->offset[v->id] && u->offset))
 		return;

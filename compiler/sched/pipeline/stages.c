@@ -149,8 +149,8 @@ search_begin(Arena *a, const Op *loop)
 static bool
 stays(const Op *op)
 {
-	return op_is_product(op) || op_communicates(op) || op->nbodies || op->external
-		|| op->kind == O_fence || op->kind == O_sort;
+	return op_is_product(op) || op_is_grouped(op) || op_communicates(op) || op->nbodies
+		|| op->external || op->kind == O_fence || op->kind == O_sort;
 }
 
 /* Reaches all that something is made of which is not put off, in this trip or before. */

@@ -1,0 +1,146 @@
+/*
+ * grouped.c - products of rows with the matrices of their groups, and sums of such.
+ *
+ *   x[batch, rows, k], w[batch, groups, k, n], group[batch, rows]
+ *     y[b, r, :] = x[b, r, :] w[b, group[b, r], :, :]; 0 of a group that is not there
+ *
+ * Summed in f32, f64 or 64 bits, in the order of k or of rows, rounded once.
+ */
+#include <string.h>
+
+#include "shdrt_kernels.h"
+#include "shdrt_math.h"
+
+enum { TILE = 512 }; /* columns whose sums are kept at once */
+
+#define READ(name, type, convert) \
+	case SHDRT_##name: \
+		for (int64_t i = 0; i < n; i++) \
+			to[i] = convert(((const type *)from)[first + i]); \
+		break;
+#define WRITE(name, type, convert) \
+	case SHDRT_##name: \
+		for (int64_t i = 0; i < n; i++) \
+			((type *)to)[first + i] = (type)convert(from[i]); \
+		break;
+#define FLOATS(X) \
+	X(f32, float, ) \
+	X(f16, uint16_t, shdrt_f32_from_f16) X(bf16, uint16_t, shdrt_f32_from_bf16)
+#define INTEGERS(X) \
+	X(i8, int8_t, (uint64_t)) \
+	X(i16, int16_t, (uint64_t)) \
+	X(i32, int32_t, (uint64_t)) \
+	X(i64, int64_t, (uint64_t)) \
+	X(u8, uint8_t, ) X(u16, uint16_t, ) X(u32, uint32_t, ) X(u64, uint64_t, )
+
+/* n elements from `first` on. */
+#define LOAD(name, wide, CASES) \
+	static void load_##name(shdrt_dtype dtype, const void *from, int64_t first, int64_t n, \
+		wide *to) \
+	{ \
+		switch ((int)dtype) { \
+			CASES \
+		default: \
+			break; \
+		} \
+	}
+LOAD(float, float, FLOATS(READ))
+LOAD(double, double, FLOATS(READ) READ(f64, double, ))
+LOAD(integer, uint64_t, INTEGERS(READ))
+
+#define STORE(name, wide, CASES) \
+	static void store_##name(shdrt_dtype dtype, void *to, int64_t first, int64_t n, \
+		const wide *from) \
+	{ \
+		switch ((int)dtype) { \
+			CASES \
+		default: \
+			break; \
+		} \
+	}
+STORE(float, float,
+	WRITE(f32, float, ) WRITE(f16, uint16_t, shdrt_f16_from_f32)
+		WRITE(bf16, uint16_t, shdrt_bf16_from_f32))
+STORE(double, double, WRITE(f64, double, ))
+STORE(integer, uint64_t, INTEGERS(WRITE))
+
+static int64_t
+width_of(int64_t n, int64_t j)
+{
+	return n - j < TILE ? n - j : TILE;
+}
+
+/* sum += a[at] * rows of b from `first` on */
+#define ADD(name, wide) \
+	static void add_##name(shdrt_dtype in, const void *a, int64_t at, const void *b, \
+		int64_t first, int64_t n, wide *sum) \
+	{ \
+		wide x = 0, row[TILE] = {0}; \
+\
+		load_##name(in, a, at, 1, &x); \
+		load_##name(in, b, first, n, row); \
+		for (int64_t i = 0; i < n; i++) \
+			sum[i] += x * row[i]; \
+	} \
+\
+	static void dot_##name(const shdrt_groups *d, const void *x, const void *w, \
+		const int32_t *group, void *y) \
+	{ \
+		wide sum[TILE]; \
+\
+		for (int64_t r = 0; r < d->batch * d->rows; r++) \
+			for (int64_t j = 0; j < d->n; j += TILE) { \
+				int64_t n = width_of(d->n, j), g = group[r]; \
+				int64_t k = g < 0 || g >= d->groups ? 0 : d->k; \
+				int64_t matrix = (r / d->rows * d->groups + g) * d->k; \
+				memset(sum, 0, sizeof sum); \
+				for (int64_t i = 0; i < k; i++) \
+					add_##name(d->in, x, r *k + i, w, \
+						(matrix + i) * d->n + j, n, sum); \
+				store_##name(d->out, y, r * d->n + j, n, sum); \
+			} \
+	} \
+\
+	static void outer_##name(const shdrt_groups *d, const void *x, const void *y, \
+		const int32_t *group, void *result) \
+	{ \
+		wide sum[TILE]; \
+\
+		for (int64_t at = 0; at < d->batch * d->groups * d->k; at++) { \
+			int64_t b = at / d->k / d->groups, g = at / d->k % d->groups; \
+			for (int64_t j = 0; j < d->n; j += TILE) { \
+				int64_t n = width_of(d->n, j); \
+				memset(sum, 0, sizeof sum); \
+				for (int64_t r = b * d->rows; r < (b + 1) * d->rows; r++) \
+					if (group[r] == g) \
+						add_##name(d->in, x, r * d->k + at % d->k, y, \
+							r * d->n + j, n, sum); \
+				store_##name(d->out, result, at * d->n + j, n, sum); \
+			} \
+		} \
+	}
+ADD(float, float)
+ADD(double, double)
+ADD(integer, uint64_t)
+
+typedef void Run(const shdrt_groups *, const void *, const void *, const int32_t *, void *);
+
+void
+shdrt_grouped_dot(const shdrt_groups *d, const void *x, const void *w, const void *group,
+	void *y)
+{
+	int narrow = d->out == SHDRT_f32 || d->out == SHDRT_f16 || d->out == SHDRT_bf16;
+	Run *run = narrow ? dot_float : d->out == SHDRT_f64 ? dot_double : dot_integer;
+
+	run(d, x, w, group, y);
+}
+
+void
+shdrt_grouped_outer(const shdrt_groups *d, const void *x, const void *y, const void *group,
+	void *result)
+{
+	int narrow = d->out == SHDRT_f32 || d->out == SHDRT_f16 || d->out == SHDRT_bf16;
+	Run *run = narrow ? outer_float : d->out == SHDRT_f64 ? outer_double : outer_integer;
+
+	run(d, x, y, group, result);
+}
