@@ -415,6 +415,21 @@ def run_time():
         lambda t: scattered(t["x"], t["j"] // 2, t["y"].reshape(2, 2, 6), 0)))
     case(numbers, "scatter_add(v, i, 1)", wrap(
         lambda t: scattered(t["v"], t["i"], np.ones(5, int), 0)))
+    case(numbers, "grouped_dot(m[:5], stack((m[:5], m[1:])), i - 1)", wrap(
+        lambda t: grouped(t["m"][:5], np.stack((t["m"][:5], t["m"][1:])), t["i"] - 1)))
+    case(numbers, "grouped_outer(m[:5], m[1:], i, 3)", wrap(
+        lambda t: added(t["m"][:5], t["m"][1:], t["i"], 3)))
+
+
+def grouped(x, w, group):
+    """Each row times the matrix of its group; 0 of one that is not there."""
+    return np.array([row @ w[g] if 0 <= g < len(w) else 0 * row @ w[0] for row, g in zip(x, group)])
+
+
+def added(x, y, group, n):
+    """Of each of n groups the sum of its rows' products."""
+    return np.array([sum((np.outer(a, b) for a, b, g in zip(x, y, group) if g == k),
+                         0 * np.outer(x[0], y[0])) for k in range(n)])
 
 
 def greatest(x, k):

@@ -64,6 +64,31 @@ build_scatter_add(Call *c, const Argument *a)
 	return make_end(c->make, op);
 }
 
+/* ---- rows of groups */
+
+Value *
+build_grouped(Call *c, const Argument *a)
+{
+	Elab *e = c->elab;
+	const Type *x = &a[0].tensor->type, *other = &a[1].tensor->type;
+	Value *group = a[2].tensor;
+	DType d = group->type.dtype;
+	if (dtypes[d].range > 31) { /* what i32 has not is no group */
+		Value *low =
+			make_full(c->make, &group->type, dtypes[d].class == DC_signed ? -1 : 0);
+		Value *high = make_full(c->make, &group->type, INT32_MAX);
+		group = make_clamp(c->make, low, group, high);
+	}
+	group = make_convert(c->make, group, D_i32);
+	if (x->dtype != other->dtype)
+		return complain(e, DIAG_dtype, a[1].range, "%s and %s are of two dtypes",
+			show_type(e, x), show_type(e, other));
+	if (c->builtin->detail == 0)
+		return make_grouped_dot(c->make, a[0].tensor, a[1].tensor, group, x->dtype);
+	return make_grouped_outer(c->make, a[0].tensor, a[1].tensor, group, a[3].integer,
+		x->dtype);
+}
+
 /* ---- orders */
 
 /* x in order, and the index of each element; NULL after a message. */
