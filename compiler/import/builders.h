@@ -24,6 +24,8 @@ Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transp
 	import_op_dynamic_slice, import_op_dynamic_update_slice;
 /* sums.c */
 Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k;
+/* ragged.c */
+Builder import_op_ragged_dot;
 /* convolution.c */
 Builder import_op_convolution;
 /* pooling.c */
@@ -80,6 +82,9 @@ Value *reduce_last(Make k, Combiner c, Value *v, int rank);
 /* One number for each of n, 1 where nothing is said; false after a message. */
 bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v);
 
+/* sums.c: a product; dims of a batch, of both; those that are summed */
+Value *dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb,
+	const Numbers *lc, const Numbers *rc, DType dtype);
 /* sums.c: of the combiner, element by element */
 Value *combine(Make k, Combiner c, Value *a, Value *b);
 bool is_identity(const Value *init, Combiner c);

@@ -14,6 +14,19 @@ take_dims(const Numbers *from, int *n, int64_t *to)
 	memcpy(to, from->v, (size_t)from->n * sizeof to[0]);
 }
 
+Value *
+dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb, const Numbers *lc,
+	const Numbers *rc, DType dtype)
+{
+	DotDims dims;
+
+	take_dims(lb, &dims.nbatch, dims.lhs_batch);
+	take_dims(rb, &dims.nbatch, dims.rhs_batch);
+	take_dims(lc, &dims.ncontract, dims.lhs_contract);
+	take_dims(rc, &dims.ncontract, dims.rhs_contract);
+	return make_dot(k, a, b, &dims, dtype);
+}
+
 /* Operands of two dtypes have the wider of them, or the result's. */
 bool
 import_op_dot(Import *in, const MlirOp *op, int detail)
@@ -23,7 +36,6 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 	Numbers rb = field_numbers(in, numbers, "rhs_batching_dimensions");
 	Numbers lc = field_numbers(in, numbers, "lhs_contracting_dimensions");
 	Numbers rc = field_numbers(in, numbers, "rhs_contracting_dimensions");
-	DotDims dims;
 	Type type;
 
 	(void)detail;
@@ -31,10 +43,6 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
 	if (lb.n != rb.n || lc.n != rc.n)
 		return read_wrong(in, op->range, "the dims of this product do not match");
-	take_dims(&lb, &dims.nbatch, dims.lhs_batch);
-	take_dims(&rb, &dims.nbatch, dims.rhs_batch);
-	take_dims(&lc, &dims.ncontract, dims.lhs_contract);
-	take_dims(&rc, &dims.ncontract, dims.rhs_contract);
 	Value *a = in->operands[0], *b = in->operands[1];
 	if (a->type.dtype != b->type.dtype) {
 		bool wider = dtypes[a->type.dtype].bytes >= dtypes[b->type.dtype].bytes;
@@ -42,7 +50,7 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 		a = make_convert(in->make, a, dtype);
 		b = make_convert(in->make, b, dtype);
 	}
-	in->results[0] = make_dot(in->make, a, b, &dims, type.dtype);
+	in->results[0] = dot_of(in->make, a, b, &lb, &rb, &lc, &rc, type.dtype);
 	return true;
 }
 

@@ -139,6 +139,7 @@ CASES = [
      op("stablehlo.tanh", "%x", F, "", M)),
     ("stablehlo.rng_bit_generator takes a state", op("stablehlo.rng_bit_generator", "", "")),
     ("chlo.top_k takes 1 operand", op("chlo.top_k", "%x", F, "k = 2 : i64")),
+    ("the dims of this ragged_dot do not match", op("chlo.ragged_dot", "%x, %m, %i", ", ".join([F, M, I]))),
     ("the windows of this convolution are not as many as its results", convolution("2x1x1")),
     ("the groups of this convolution do not match", convolution("1x3x1")),
     ("no value %q is defined here", "%r = stablehlo.tanh %q : " + F),

@@ -106,6 +106,16 @@ def nothing(x):
         lax.associative_scan(jnp.add, x[:3]), lax.cond(x[0, 0] > 0, lambda y: y, lambda y: y, x)
 
 
+def experts(x, up, down, sizes):
+    """Rows in the order of their experts, as many for each as `sizes` says."""
+    return lax.ragged_dot(jax.nn.relu(lax.ragged_dot(x, up, sizes)), down, sizes)
+
+
+def train_experts(x, up, down, sizes):
+    grads = jax.grad(lambda *p: jnp.sum(experts(*p, sizes) ** 2), argnums=(1, 2))(x, up, down)
+    return tuple(w - 0.1 * g for w, g in zip((up, down), grads))
+
+
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
@@ -122,6 +132,8 @@ PROGRAMS = {
     "orders": (orders, at((16, 8), None, "model"), at((16, 8), None, "model", dtype=jnp.int32),
                at((16, 8), "data", None)),
     "nothing": (nothing, at((16, 8), "data", None)),
+    "experts": (train_experts, at((64, 32)), at((8, 32, 512), "model", None, None),
+                at((8, 512, 32), "model", None, None), at((8,), dtype=jnp.int32)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 

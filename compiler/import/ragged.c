@@ -1,0 +1,200 @@
+/*
+ * ragged.c - products of which the rows are in groups, as many in each as a tensor says.
+ *
+ *   ragged_dot x[m, k], w[g, k, n], sizes[g]
+ *     ends     i32[g]    where each group ends, cumsum(sizes)
+ *     group    i32[m]    how many of them are not behind the row
+ *     grouped_dot(x, w, group)
+ *
+ *   ragged along m, which x alone has     grouped_dot          [b.., m.., n..]
+ *   ragged along k, which is summed       grouped_outer        [g, b.., m.., n..]
+ *   ragged along a batch                  a product like any   [b.., m.., n..]
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+typedef struct Ragged {
+	Numbers batch, other_batch, contract, other_contract;
+	int64_t ragged, groups; /* dims, of the first and the second operand; or -1 */
+	Numbers rows, rest; /* of the first: those that are rows; the others, but the batch */
+} Ragged;
+
+static Numbers
+dims_but(int rank, const Numbers *a, const Numbers *b)
+{
+	Numbers left = {0};
+
+	for (int d = 0; d < rank; d++)
+		if (!numbers_have(a, d) && !numbers_have(b, d))
+			left.v[left.n++] = d;
+	return left;
+}
+
+static bool
+are_below(const Numbers *dims, int rank)
+{
+	for (int i = 0; i < dims->n; i++)
+		if (dims->v[i] < 0 || dims->v[i] >= rank)
+			return false;
+	return true;
+}
+
+/* Each of so many dims once: batch, contracted, others. */
+static bool
+are_all(int rank, const Numbers *batch, const Numbers *contract, int others)
+{
+	Numbers left = dims_but(rank, batch, contract);
+
+	return are_below(batch, rank) && are_below(contract, rank)
+		&& batch->n + contract->n + left.n == rank && left.n >= others;
+}
+
+static bool
+read_ragged(Import *in, const MlirOp *op, Ragged *r)
+{
+	const MlirAttr *numbers = attr_of(in, op, "ragged_dot_dimension_numbers");
+	Numbers ragged = field_numbers(in, numbers, "lhs_ragged_dimensions");
+	Numbers groups = field_numbers(in, numbers, "rhs_group_dimensions");
+
+	*r = (Ragged){.batch = field_numbers(in, numbers, "lhs_batching_dimensions"),
+		.other_batch = field_numbers(in, numbers, "rhs_batching_dimensions"),
+		.contract = field_numbers(in, numbers, "lhs_contracting_dimensions"),
+		.other_contract = field_numbers(in, numbers, "rhs_contracting_dimensions"),
+		.ragged = ragged.n == 1 ? ragged.v[0] : -1,
+		.groups = groups.n == 1 ? groups.v[0] : -1};
+	int rank = in->operands[0]->type.rank, other = in->operands[1]->type.rank;
+	bool own =
+		!numbers_have(&r->batch, r->ragged) && !numbers_have(&r->contract, r->ragged);
+	r->rows = own ? dims_but(rank, &r->batch, &r->contract) : r->contract;
+	r->rest = own ? r->contract : dims_but(rank, &r->batch, &r->contract);
+	return r->batch.n == r->other_batch.n && r->contract.n == r->other_contract.n
+		&& r->ragged >= 0 && r->ragged < rank && own == (r->groups >= 0)
+		&& !numbers_have(&r->other_batch, r->groups)
+		&& !numbers_have(&r->other_contract, r->groups) && r->groups < other
+		&& are_all(rank, &r->batch, &r->contract, own)
+		&& are_all(other, &r->other_batch, &r->other_contract, own);
+}
+
+/* Dims in this order; those of `rows` become one. */
+static Value *
+arranged(Make k, Value *x, const Numbers *batch, const Numbers *rows, const Numbers *rest,
+	const Numbers *last)
+{
+	const Numbers *parts[] = {batch, rows, rest, last};
+	int64_t order[MAX_RANK], dims[MAX_RANK], all = 1;
+	int n = 0, rank = 0;
+
+	for (int p = 0; p < 4; p++)
+		for (int i = 0; parts[p] && i < parts[p]->n; i++) {
+			int64_t size = x->type.dims[parts[p]->v[i]];
+			order[n++] = parts[p]->v[i];
+			if (p != 1) {
+				dims[rank++] = size;
+				continue;
+			}
+			all *= size;
+			if (i == rows->n - 1)
+				dims[rank++] = all;
+		}
+	return make_reshape(k, make_transpose(k, x, order), rank, dims);
+}
+
+/* Of the batch and the rows of x, and with `groups` behind them. */
+static Type
+type_of_rows(const Ragged *r, const Type *type, int64_t groups)
+{
+	Type made = type_of(D_i32, 0, NULL);
+
+	for (int i = 0; i < r->batch.n; i++)
+		made.dims[made.rank++] = type->dims[r->batch.v[i]];
+	for (int i = 0; i < r->rows.n; i++)
+		made.dims[made.rank++] = type->dims[r->rows.v[i]];
+	if (groups)
+		made.dims[made.rank++] = groups;
+	return made;
+}
+
+/* i32[b.., rows]: of which group each is; sizes[b.., rows before the ragged one, g], or [g]. */
+static Value *
+groups_of_rows(Make k, const Ragged *r, const Type *type, Value *sizes)
+{
+	int at = 0, before, last = sizes->type.rank - 1;
+	int64_t groups = last >= 0 ? sizes->type.dims[last] : 0, to[MAX_RANK], rows = 1;
+
+	while (at < r->rows.n && r->rows.v[at] != r->ragged)
+		at++;
+	before = r->batch.n + at;
+	Type wide = type_of_rows(r, type, groups), shape = type_of_rows(r, type, 0);
+	if (groups < 1 || (last != 0 && last != before) || wide.rank >= MAX_RANK)
+		return NULL;
+	for (int d = 0; d < last; d++)
+		if (sizes->type.dims[d] != wide.dims[d])
+			return NULL;
+		else
+			to[d] = d;
+	to[last] = wide.rank - 1;
+	Value *ends = make_convert(k, sizes, D_i32);
+	ends = make_cumsum(k, C_add, ends, last);
+	ends = make_broadcast(k, ends, &wide, to);
+	Value *row = make_iota(k, &wide, before);
+	Value *behind = make_convert(k, make_compare(k, DIR_GE, row, ends), D_i32);
+	Value *group = reduce_last(k, C_add, behind, shape.rank);
+	for (int d = r->batch.n; d < shape.rank; d++)
+		rows *= shape.dims[d];
+	shape.dims[r->batch.n] = rows;
+	return make_reshape(k, group, r->batch.n + 1, shape.dims);
+}
+
+/* [b.., g, ..] as [g, b.., ..] */
+static Value *
+groups_first(Make k, Value *v, int batch)
+{
+	int64_t order[MAX_RANK];
+
+	for (int d = 0; v && d < v->type.rank; d++)
+		order[d] = d == 0 ? batch : d <= batch ? d - 1 : d;
+	return v ? make_transpose(k, v, order) : NULL;
+}
+
+bool
+import_op_ragged_dot(Import *in, const MlirOp *op, int detail)
+{
+	Make k = in->make;
+	Ragged r;
+	Type type;
+
+	(void)detail;
+	if (in->noperands == 4)
+		return read_opaque(in, op, "chlo.ragged_dot from a group on");
+	if (in->noperands != 3 || !read_ragged(in, op, &r) || !type_result(in, op, 0, &type))
+		return read_wrong(in, op->range, "the dims of this ragged_dot do not match");
+	Value *x = in->operands[0], *y = in->operands[1];
+	DType d = dtypes[x->type.dtype].bytes >= dtypes[y->type.dtype].bytes ? x->type.dtype
+									     : y->type.dtype;
+	x = make_convert(k, x, d);
+	y = make_convert(k, y, d);
+	if (numbers_have(&r.batch, r.ragged)) {
+		in->results[0] = dot_of(k, x, y, &r.batch, &r.other_batch, &r.contract,
+			&r.other_contract, type.dtype);
+		return true;
+	}
+	Value *group = groups_of_rows(k, &r, &x->type, in->operands[2]);
+	if (!group)
+		return read_opaque(in, op, "chlo.ragged_dot with sizes of another shape");
+	Numbers of_groups = {1, {r.groups}}, taken = r.other_contract;
+	bool outer = r.groups < 0;
+	if (!outer)
+		taken.v[taken.n++] = r.groups;
+	Numbers columns = dims_but(y->type.rank, &r.other_batch, &taken);
+	x = arranged(k, x, &r.batch, &r.rows, &r.rest, NULL);
+	y = arranged(k, y, &r.other_batch, outer ? &r.other_contract : &of_groups,
+		outer ? &columns : &r.other_contract, outer ? NULL : &columns);
+	int64_t groups = in->operands[2]->type.dims[in->operands[2]->type.rank - 1];
+	Value *v = outer ? make_grouped_outer(k, x, y, group, groups, type.dtype)
+			 : make_grouped_dot(k, x, y, group, type.dtype);
+	v = outer ? groups_first(k, v, r.batch.n) : v;
+	v = v ? make_reshape(k, v, type.rank, type.dims) : NULL;
+	in->results[0] = make_convert(k, v, type.dtype);
+	return true;
+}
