@@ -23,46 +23,35 @@ enum { TILE = 512 }; /* columns whose sums are kept at once */
 		for (int64_t i = 0; i < n; i++) \
 			((type *)to)[first + i] = (type)convert(from[i]); \
 		break;
-#define FLOATS(X) \
-	X(f32, float, ) \
-	X(f16, uint16_t, shdrt_f32_from_f16) X(bf16, uint16_t, shdrt_f32_from_bf16)
+#define READ_NARROW(name, type) READ(name, type, shdrt_f32_from_##name)
+#define WRITE_NARROW(name, type) WRITE(name, type, shdrt_##name##_from_f32)
 #define INTEGERS(X) \
 	X(i8, int8_t, (uint64_t)) \
-	X(i16, int16_t, (uint64_t)) \
-	X(i32, int32_t, (uint64_t)) \
-	X(i64, int64_t, (uint64_t)) \
-	X(u8, uint8_t, ) X(u16, uint16_t, ) X(u32, uint32_t, ) X(u64, uint64_t, )
+	X(i16, int16_t, (uint64_t)) X(i32, int32_t, (uint64_t)) X(i64, int64_t, (uint64_t)) \
+		X(u8, uint8_t, ) X(u16, uint16_t, ) X(u32, uint32_t, ) X(u64, uint64_t, )
 
 /* n elements from `first` on. */
-#define LOAD(name, wide, CASES) \
+#define MOVE(name, wide, READS, WRITES) \
 	static void load_##name(shdrt_dtype dtype, const void *from, int64_t first, int64_t n, \
 		wide *to) \
 	{ \
 		switch ((int)dtype) { \
-			CASES \
-		default: \
-			break; \
+			READS \
 		} \
-	}
-LOAD(float, float, FLOATS(READ))
-LOAD(double, double, FLOATS(READ) READ(f64, double, ))
-LOAD(integer, uint64_t, INTEGERS(READ))
-
-#define STORE(name, wide, CASES) \
+	} \
+\
 	static void store_##name(shdrt_dtype dtype, void *to, int64_t first, int64_t n, \
 		const wide *from) \
 	{ \
 		switch ((int)dtype) { \
-			CASES \
-		default: \
-			break; \
+			WRITES \
 		} \
 	}
-STORE(float, float,
-	WRITE(f32, float, ) WRITE(f16, uint16_t, shdrt_f16_from_f32)
-		WRITE(bf16, uint16_t, shdrt_bf16_from_f32))
-STORE(double, double, WRITE(f64, double, ))
-STORE(integer, uint64_t, INTEGERS(WRITE))
+MOVE(float, float, SHDRT_NARROW_FLOATS(READ_NARROW) READ(f32, float, ),
+	SHDRT_NARROW_FLOATS(WRITE_NARROW) WRITE(f32, float, ))
+MOVE(double, double, SHDRT_NARROW_FLOATS(READ_NARROW) READ(f32, float, ) READ(f64, double, ),
+	WRITE(f64, double, ))
+MOVE(integer, uint64_t, INTEGERS(READ), INTEGERS(WRITE))
 
 static int64_t
 width_of(int64_t n, int64_t j)
@@ -129,8 +118,9 @@ void
 shdrt_grouped_dot(const shdrt_groups *d, const void *x, const void *w, const void *group,
 	void *y)
 {
-	int narrow = d->out == SHDRT_f32 || d->out == SHDRT_f16 || d->out == SHDRT_bf16;
-	Run *run = narrow ? dot_float : d->out == SHDRT_f64 ? dot_double : dot_integer;
+	Run *run = d->out == SHDRT_f64 ? dot_double
+		: d->out <= SHDRT_u64  ? dot_integer
+				       : dot_float;
 
 	run(d, x, w, group, y);
 }
@@ -139,8 +129,9 @@ void
 shdrt_grouped_outer(const shdrt_groups *d, const void *x, const void *y, const void *group,
 	void *result)
 {
-	int narrow = d->out == SHDRT_f32 || d->out == SHDRT_f16 || d->out == SHDRT_bf16;
-	Run *run = narrow ? outer_float : d->out == SHDRT_f64 ? outer_double : outer_integer;
+	Run *run = d->out == SHDRT_f64 ? outer_double
+		: d->out <= SHDRT_u64  ? outer_integer
+				       : outer_float;
 
 	run(d, x, y, group, result);
 }
