@@ -101,7 +101,7 @@ prepare_grouped_outer(Padder *p, Op *op)
 	int rows = op->operands[2]->type.rank - 1;
 
 	mask_contracted(p, op, rows, rows);
-	op_set_int(op, A_groups, op->results[0]->type.dims[rows]);
+	op_set_int(op, A_groups, pad_size(p, op->results[0], rows));
 }
 
 /* The updates of padding add nothing, wherever they go. */
