@@ -160,13 +160,24 @@ block_hands_to(const Block *outer, const Block *b)
 	return b == outer;
 }
 
-/* Of what is in one block, and in branches and loops inside it, the same. */
-static uint64_t
-block_hash(const Block *b)
+/* The block around it from which the body may take values; NULL: there is none. */
+static const Block *
+block_around(const Merger *mg, const Block *b)
 {
-	while (b->parent && is_handed_values(b->parent))
-		b = b->parent->block;
-	return b->parent ? (uint64_t)b->parent->id + 1 : 0;
+	return mg->resharder && b->parent && is_handed_values(b->parent) ? b->parent->block
+									 : NULL;
+}
+
+/* Of an op in the block: what is equal in bodies that have nothing to do with each other is
+   not met there. */
+static uint64_t
+hash_in(uint64_t hash, const Block *b)
+{
+	int body = 0;
+
+	while (b->parent && b->parent->bodies[body] != b)
+		body++;
+	return b->parent ? hash_mix(hash_mix(hash, body), b->parent->id) : hash;
 }
 
 static bool
@@ -210,13 +221,15 @@ find_equal(Merger *mg, const Op *op)
 
 	if (is_never_equal(op) || (op->nbodies && inside_of(mg, op)->never))
 		return NULL;
-	uint64_t hash = hash_mix(op_rule_hash(op), (int64_t)block_hash(op->block));
+	uint64_t hash = op_rule_hash(op);
 	for (int i = 0; i < op->noperands; i++)
 		hash = hash_mix(hash, first_of(mg, op, i)->id);
 	if (op->nbodies)
 		hash = hash_mix(hash, (int64_t)mg->inside[op->id].hash);
-	const Op *equal = lookup_find(mg->seen, hash, is_equal, &key);
+	const Op *equal = NULL;
+	for (const Block *b = op->block; b && !equal; b = block_around(mg, b))
+		equal = lookup_find(mg->seen, hash_in(hash, b), is_equal, &key);
 	if (!equal)
-		lookup_add(mg->seen, hash, (void *)op);
+		lookup_add(mg->seen, hash_in(hash, op->block), (void *)op);
 	return equal;
 }

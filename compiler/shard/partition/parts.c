@@ -142,11 +142,13 @@ loops_changing(const Partitioner *p, const Value *v)
 	return v->id < 0 ? 0 : p->changes[v->id];
 }
 
-/* The op that uses it, where there is one. */
+/* The op that uses it, where there is one; it stands behind whatever makes it. */
 static const Op *
 only_user(const Value *v)
 {
-	for (const Op *op = v->block->first; op && v->uses == 1; op = op->next)
+	const Op *behind = v->def ? v->def->next : v->block->first;
+
+	for (const Op *op = behind; op && v->uses == 1; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
 			if (op->operands[i] == v)
 				return op;
