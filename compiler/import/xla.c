@@ -253,7 +253,8 @@ bytes_of(const char *type)
 		while (word > type && isalnum((unsigned char)word[-1]))
 			word--;
 		const char *digits = word + strcspn(word, "0123456789[");
-		double bits = digits < open ? strtod(digits, NULL) : 0, n = 1;
+		long width = digits < open ? strtol(digits, NULL, 10) : 0; /* f8e4m3fn is 8 */
+		double bits = (double)width, n = 1;
 		if (!strncmp(word, "pred[", 5))
 			bits = 8;
 		for (const char *c = open + 1; *c && *c != ']'; c++) {
