@@ -29,8 +29,11 @@ enum { TILE = 512 }; /* columns whose sums are kept at once */
 	X(i8, int8_t, (uint64_t)) \
 	X(i16, int16_t, (uint64_t)) \
 	X(i32, int32_t, (uint64_t)) \
-	X(i64, int64_t, (uint64_t)) X(u8, uint8_t, ) X(u16, uint16_t, ) X(u32, uint32_t, ) \
-		X(u64, uint64_t, )
+	X(i64, int64_t, (uint64_t)) \
+	X(u8, uint8_t, ) \
+	X(u16, uint16_t, ) \
+	X(u32, uint32_t, ) \
+	X(u64, uint64_t, )
 
 /* n elements from `first` on. */
 #define MOVE(name, wide, READS, WRITES) \
