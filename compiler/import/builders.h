@@ -14,7 +14,16 @@ Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_s
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
 Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;
 /* functions.c */
-enum { FORMULA_sinh, FORMULA_cosh, FORMULA_asinh, FORMULA_acosh, FORMULA_atanh, FORMULA_erfc };
+enum {
+	FORMULA_sinh,
+	FORMULA_cosh,
+	FORMULA_asinh,
+	FORMULA_acosh,
+	FORMULA_atanh,
+	FORMULA_erfc,
+	FORMULA_lgamma,
+	FORMULA_digamma
+};
 Builder import_op_formula;
 /* floats.c */
 Builder import_op_reduce_precision;
@@ -23,7 +32,8 @@ Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transp
 	import_op_reverse, import_op_concatenate, import_op_slice, import_op_pad,
 	import_op_dynamic_slice, import_op_dynamic_update_slice;
 /* sums.c */
-Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k;
+Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k,
+	import_op_approx_top_k;
 /* ragged.c */
 Builder import_op_ragged_dot;
 /* convolution.c */
@@ -42,9 +52,10 @@ Builder import_op_call, import_op_while, import_op_case;
 Builder import_op_constraint, import_op_manual;
 bool constrain(Import *in, const MlirAttr *sharding);
 /* shard_map.c */
-Builder import_op_custom_call;
+Builder import_op_custom_call, import_op_sharding;
 /* collectives.c */
-Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute;
+Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute,
+	import_op_ragged_exchange;
 
 /* values.c: a number everywhere, of the type of x; the bits of one; x and a number */
 Value *number_like(Make k, const Value *x, double v);

@@ -9,10 +9,8 @@
 
 /* A table of device ids, of rank 2. */
 static bool
-read_table(Import *in, const MlirOp *op, const char *name, Dense *table, int64_t *width)
+read_table(Import *in, const MlirAttr *attr, Dense *table, int64_t *width)
 {
-	const MlirAttr *attr = attr_of(in, op, name);
-
 	if (!attr || attr->kind != MLIR_dense || !attr->type || attr->type->rank != 2)
 		return false;
 	if (!dense_read(in, attr, D_i64, table))
@@ -43,7 +41,7 @@ axis_of_stride(const Mesh *mesh, int64_t stride)
  * first tell the minor one, those beyond it the next.
  */
 static bool
-find_axes(Import *in, const MlirOp *op, AxisList *axes)
+find_axes(Import *in, const MlirAttr *attr, AxisList *axes)
 {
 	const Mesh *mesh = &in->written;
 	AxisRef found[MAX_AXES];
@@ -52,7 +50,7 @@ find_axes(Import *in, const MlirOp *op, AxisList *axes)
 	Dense groups;
 
 	*axes = (AxisList){0};
-	if (!read_table(in, op, "replica_groups", &groups, &width))
+	if (!read_table(in, attr, &groups, &width))
 		return false;
 	while (covered < width && n < MAX_AXES) {
 		int axis = axis_of_stride(mesh, groups.v[covered] - groups.v[0]);
@@ -125,7 +123,8 @@ import_op_collective(Import *in, const MlirOp *op, int kind)
 
 	if (!is_inside(in, op, -1))
 		return false;
-	if (op->types.n != in->noperands || !find_axes(in, op, &axes)
+	if (op->types.n != in->noperands
+		|| !find_axes(in, attr_of(in, op, "replica_groups"), &axes)
 		|| (kind != O_all_gather && !region_combiner(in, op, &c)))
 		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
 	int64_t dim = dims[kind] ? integer_of(in, op, dims[kind], -1) : 0;
@@ -151,7 +150,7 @@ import_op_all_to_all(Import *in, const MlirOp *op, int detail)
 	if (!is_inside(in, op, 1))
 		return false;
 	int rank = in->operands[0]->type.rank;
-	if (!find_axes(in, op, &exchange.axes))
+	if (!find_axes(in, attr_of(in, op, "replica_groups"), &exchange.axes))
 		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
 	if (exchange.from_dim < 0 || exchange.from_dim >= rank || exchange.to_dim < 0
 		|| exchange.to_dim >= rank || rank + 1 > MAX_RANK
@@ -160,6 +159,31 @@ import_op_all_to_all(Import *in, const MlirOp *op, int detail)
 	Make make = in->make;
 	make.requested = true;
 	in->results[0] = make_exchange(make, in->operands[0], &exchange.axes, 1, &exchange);
+	return true;
+}
+
+/* Its groups are in the configuration of the call. */
+bool
+import_op_ragged_exchange(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *config = attr_of(in, op, "backend_config");
+	const MlirAttr *groups = config && config->kind == MLIR_dict
+		? mlir_attribute(in->program, config->items, "replica_groups")
+		: NULL;
+	AxisList axes;
+
+	(void)detail;
+	if (!is_inside(in, op, 6))
+		return false;
+	if (!find_axes(in, groups, &axes))
+		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+	Value *operands[6];
+	for (int i = 0; i < 6; i++)
+		operands[i] = i < 2 ? in->operands[i]
+				    : make_convert(in->make, in->operands[i], D_i32);
+	Make make = in->make;
+	make.requested = true;
+	in->results[0] = make_ragged(make, &axes, operands);
 	return true;
 }
 
@@ -193,7 +217,8 @@ import_op_permute(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (!is_inside(in, op, 1))
 		return false;
-	if (!read_table(in, op, "source_target_pairs", &pairs, &width) || width != 2)
+	if (!read_table(in, attr_of(in, op, "source_target_pairs"), &pairs, &width)
+		|| width != 2)
 		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
 	AxisList axes = axes_of_pairs(mesh, &pairs);
 	if (!axes_keep_sizes(in, &axes, in->make.range))

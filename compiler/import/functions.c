@@ -5,8 +5,13 @@
  *   asinh(x)  sign(x) log(a + sqrt(a^2 + 1)), a = |x|, as log1p; log 2a where a is large
  *   acosh(x)  log(x + sqrt(x^2 - 1)) likewise; the root of x + 1 alone: x < -1 has no number
  *   erfc(x)   1 - erf(x) where |x| < 1, else in f32 as Cephes has it (S. Moshier, ndtrf.c):
- *             e^(-x^2) / |x| P(1 / x^2), one P up to 2 and another from there
+ *             e^(-x^2) / |x| P(1 / x^2), one P up to 2 and another from there; in f64
+ *             e^(-x^2) P(|x|) / Q(|x|), up to 8 and from there (the same)
+ *   lgamma    of Lanczos' series (g = 7, as XLA's math.cc has it) from 1/2 on, below that by
+ *   digamma   reflection: sin(pi x)
  */
+#include <math.h>
+
 #include "import/builders.h"
 
 #define LN_2 0.6931471805599453
@@ -84,6 +89,45 @@ polynomial(Make k, Value *x, const double *factors, int n)
 	return y;
 }
 
+/* P(a) / Q(a) */
+static Value *
+ratio(Make k, Value *v, const double *p, int np, const double *q, int nq)
+{
+	Value *above = polynomial(k, v, p, np);
+
+	return make_binary(k, O_div, above, polynomial(k, v, q, nq));
+}
+
+static Value *
+erfc_wide(Make k, Value *x)
+{
+	static const double p[] = {2.46196981473530512524e-10, 5.64189564831068821977e-1,
+		7.46321056442269912687, 4.86371970985681366614e1, 1.96520832956077098242e2,
+		5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3,
+		5.57535335369399327526e2};
+	static const double q[] = {1, 1.32281951154744992508e1, 8.67072140885989742329e1,
+		3.54937778887819891062e2, 9.75708501743205489753e2, 1.82390916687909736289e3,
+		2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2};
+	static const double r[] = {5.64189583547755073984e-1, 1.27536670759978104416,
+		5.01905042251180477414, 6.16021097993053585195, 7.40974269950448939160,
+		2.97886665372100240670};
+	static const double s[] = {1, 2.26052863220117276590, 9.39603524938001434673,
+		1.20489539808096656605e1, 1.70814450747565897222e1, 9.60896809063285878198,
+		3.36907645100081516050};
+	Value *a = make_unary(k, O_abs, x), *outer = ratio(k, a, r, 6, s, 7);
+	Value *inner = ratio(k, a, p, 9, q, 9), *beyond = compare_with(k, DIR_GE, a, 8);
+	Value *bell = make_unary(k, O_exp, make_unary(k, O_neg, make_binary(k, O_mul, x, x)));
+	Value *tail = make_binary(k, O_mul, bell, make_select(k, beyond, outer, inner));
+	Value *zero = number_like(k, x, 0);
+	/* where e^(-x^2) is 0, its quotient may be none */
+	tail = make_select(k, compare_with(k, DIR_GT, a, 27.3), zero, tail);
+	Value *left = with(k, O_add, make_unary(k, O_neg, tail), 2);
+	Value *far = make_select(k, compare_with(k, DIR_GT, x, 0), tail, left);
+	Value *near = with(k, O_add, make_unary(k, O_neg, make_unary(k, O_erf, x)), 1);
+
+	return make_select(k, compare_with(k, DIR_GT, a, 1), far, near);
+}
+
 static Value *
 formula_erfc(Make k, Value *x)
 {
@@ -94,6 +138,8 @@ formula_erfc(Make k, Value *x)
 	static const double from_2[] = {-1.047766399936249e+1, 1.297719955372516e+1,
 		-7.495518717768503, 2.921019019210786, -1.015265279202700, 4.218463358204948e-1,
 		-2.820767439740514e-1, 5.641895067754075e-1};
+	if (x && x->type.dtype == D_f64)
+		return erfc_wide(k, x);
 	Value *a = make_unary(k, O_abs, x), *square = make_binary(k, O_mul, x, x);
 	Value *part = make_binary(k, O_div, number_like(k, x, 1), a);
 	Value *q = make_binary(k, O_mul, part, part);
@@ -109,6 +155,83 @@ formula_erfc(Make k, Value *x)
 	return make_select(k, compare_with(k, DIR_GT, a, 1), far, near);
 }
 
+/* ---- of the gamma function */
+
+#define PI 3.141592653589793
+
+/* Gamma(z + 1) = sqrt(2 pi) t^(z + 1/2) e^-t series, t = z + 7.5; below 1/2 of -x, which
+   what Gamma(x) Gamma(1 - x) is makes good. */
+typedef struct Lanczos {
+	Value *below, *z, *t, *log_t;
+	Value *series, *slope; /* sum of c[i] / (z + i), and its derivative */
+} Lanczos;
+
+static Lanczos
+lanczos(Make k, Value *x)
+{
+	static const double c[] = {676.520368121885098567009190444019,
+		-1259.13921672240287047156078755283, 771.3234287776530788486528258894,
+		-176.61502916214059906584551354, 12.507343278686904814458936853,
+		-0.13857109526572011689554707, 9.984369578019570859563e-6,
+		1.50563273514931155834e-7};
+	Lanczos l = {.below = compare_with(k, DIR_LT, x, 0.5)};
+	Value *above = with(k, O_sub, x, 1);
+
+	l.z = make_select(k, l.below, make_unary(k, O_neg, x), above);
+	l.series = number_like(k, x, 0.99999999999980993227684700473478);
+	l.slope = number_like(k, x, 0);
+	for (int i = 0; i < 8; i++) {
+		Value *at = with(k, O_add, l.z, i + 1);
+		Value *term = make_binary(k, O_div, number_like(k, x, c[i]), at);
+		l.series = make_binary(k, O_add, l.series, term);
+		term = make_binary(k, O_div, term, at);
+		l.slope = make_binary(k, O_sub, l.slope, term);
+	}
+	l.t = with(k, O_add, l.z, 7.5);
+	Value *more = make_unary(k, O_log1p, with(k, O_div, l.z, 7.5));
+	l.log_t = with(k, O_add, more, 2.0149030205422647); /* log 7.5 */
+	return l;
+}
+
+static Value *
+formula_lgamma(Make k, Value *x)
+{
+	Lanczos l = lanczos(k, x);
+	Value *quotient = make_binary(k, O_div, l.t, l.log_t);
+	Value *power = make_binary(k, O_sub, with(k, O_add, l.z, 0.5), quotient);
+	Value *y = with(k, O_add, make_binary(k, O_mul, power, l.log_t), 0.9189385332046727);
+	y = make_binary(k, O_add, y, make_unary(k, O_log, l.series));
+	Value *a = make_unary(k, O_abs, x), *whole = make_unary(k, O_floor, a);
+	Value *part = make_binary(k, O_sub, a, whole);
+	Value *other = with(k, O_add, make_unary(k, O_neg, part), 1);
+	part = make_select(k, compare_with(k, DIR_GT, part, 0.5), other, part);
+	Value *sine = make_unary(k, O_log, make_unary(k, O_sin, with(k, O_mul, part, PI)));
+	Value *reflected = make_binary(k, O_sub, make_unary(k, O_neg, sine), y);
+	reflected = with(k, O_add, reflected, 1.1447298858494002); /* log pi */
+	Value *pole = make_unary(k, O_neg, sine), *finite = make_unary(k, O_isfinite, sine);
+	y = make_select(k, l.below, make_select(k, finite, reflected, pole), y);
+	Value *infinite = compare_with(k, DIR_EQ, a, INFINITY);
+	return make_select(k, infinite, a, y);
+}
+
+static Value *
+formula_digamma(Make k, Value *x)
+{
+	Lanczos l = lanczos(k, x);
+	Value *y = make_binary(k, O_div, l.slope, l.series);
+	y = make_binary(k, O_add, l.log_t, y);
+	y = make_binary(k, O_sub, y, make_binary(k, O_div, number_like(k, x, 7), l.t));
+	Value *whole = make_unary(k, O_floor, x), *nearest = with(k, O_add, x, 0.5);
+	nearest = make_unary(k, O_abs, make_unary(k, O_floor, nearest));
+	Value *angle = with(k, O_mul, make_binary(k, O_add, x, nearest), PI);
+	Value *cosine = with(k, O_mul, make_unary(k, O_cos, angle), PI);
+	Value *cotangent = make_binary(k, O_div, cosine, make_unary(k, O_sin, angle));
+	y = make_select(k, l.below, make_binary(k, O_sub, y, cotangent), y);
+	Value *pole = make_compare(k, DIR_EQ, x, whole);
+	pole = make_binary(k, O_and, pole, compare_with(k, DIR_LE, x, 0));
+	return make_select(k, pole, number_like(k, x, NAN), y);
+}
+
 bool
 import_op_formula(Import *in, const MlirOp *op, int kind)
 {
@@ -117,14 +240,14 @@ import_op_formula(Import *in, const MlirOp *op, int kind)
 		[FORMULA_asinh] = formula_asinh,
 		[FORMULA_acosh] = formula_acosh,
 		[FORMULA_atanh] = formula_atanh,
-		[FORMULA_erfc] = formula_erfc};
+		[FORMULA_erfc] = formula_erfc,
+		[FORMULA_lgamma] = formula_lgamma,
+		[FORMULA_digamma] = formula_digamma};
 
 	if (in->noperands != 1 || !dtype_is_float(in->operands[0]->type.dtype))
 		return read_wrong(in, op->range, "%s takes 1 operand, of floats", op->name);
 	Value *x = in->operands[0];
 	DType d = x->type.dtype, wide = dtypes[d].bytes < 4 ? D_f32 : d;
-	if (kind == FORMULA_erfc && d == D_f64) /* more bits than the polynomials have */
-		return read_opaque(in, op, NULL);
 	Value *y = formulas[kind](in->make, make_convert(in->make, x, wide));
 	in->results[0] = make_convert(in->make, y, d);
 	return true;

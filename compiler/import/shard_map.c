@@ -228,15 +228,25 @@ open_dims(Import *in, const MlirOp *op)
 	return open;
 }
 
-/* A constraint, where it is one. */
+/* A custom call is what it calls: a row of that name. */
 bool
 import_op_custom_call(Import *in, const MlirOp *op, int detail)
+{
+	const char *target = word_of(in, op, "call_target_name");
+	const ImportRow *row = table_get(in->rows, arena_printf(in->arena, "@%s", target));
+
+	(void)detail;
+	return row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
+}
+
+bool
+import_op_sharding(Import *in, const MlirOp *op, int detail)
 {
 	const MlirAttr *tiles = attr_of(in, op, "mhlo.sharding");
 	Numbers open = open_dims(in, op);
 
 	(void)detail;
-	if (!is_custom(in, op, "Sharding") || !tiles || in->noperands != 1)
+	if (!tiles || in->noperands != 1)
 		return read_opaque(in, op, NULL);
 	const MlirAttr *sharding = tiles_sharding(in, tiles, in->operands[0]->type.rank, &open);
 	return sharding && constrain(in, sharding);

@@ -346,11 +346,49 @@ import_op_sort(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* The first k along a dim, and what stands at the same places of `index`. */
+static void
+keep_first(Import *in, Value *x, Value *index, int dim, int64_t k, Direction direction)
+{
+	Value *sorted[2] = {NULL, NULL};
+
+	sort_by_first(in, 2, (Value *[]){x, index}, dim, direction, sorted);
+	for (int i = 0; i < 2; i++)
+		in->results[i] = make_slice_dim(in->make, sorted[i], dim, 0, k, 1);
+}
+
+/* An approximation that misses nothing. */
+bool
+import_op_approx_top_k(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *config = attr_of(in, op, "mhlo.backend_config");
+	const MlirAttr *called = attr_of(in, op, "called_computations");
+	const MlirAttr *name = called && called->kind == MLIR_list && called->items.n == 1
+		? called->items.v[0]
+		: NULL;
+	const MlirOp *order = name && name->text ? table_get(in->functions, name->text) : NULL;
+	List says = config && config->kind == MLIR_dict ? config->items : (List){0};
+	const MlirAttr *dim = mlir_attribute(in->program, says, "reduction_dim");
+	const MlirAttr *k = mlir_attribute(in->program, says, "top_k");
+	const MlirAttr *whole = mlir_attribute(in->program, says, "aggregate_to_topk");
+	SortKey key = {-1, DIR_LT};
+
+	(void)detail;
+	if (order)
+		find_keys(in, order, &key, 1);
+	if (in->noperands != 4 || op->types.n != 2 || key.operand != 0 || !dim || !k || !whole
+		|| !whole->text || strcmp(whole->text, "true") || dim->integer < 0
+		|| dim->integer >= in->operands[0]->type.rank)
+		return read_opaque(in, op, NULL);
+	keep_first(in, in->operands[0], in->operands[1], (int)dim->integer, k->integer,
+		key.direction);
+	return true;
+}
+
 bool
 import_op_top_k(Import *in, const MlirOp *op, int detail)
 {
 	int64_t k = integer_of(in, op, "k", 0);
-	Value *sorted[2] = {NULL, NULL};
 
 	(void)detail;
 	if (in->noperands != 1 || in->operands[0]->type.rank < 1 || op->types.n != 2)
@@ -359,8 +397,6 @@ import_op_top_k(Import *in, const MlirOp *op, int detail)
 	int last = index.rank - 1;
 	index.dtype = D_i32;
 	Value *iota = make_iota(in->make, &index, last);
-	sort_by_first(in, 2, (Value *[]){in->operands[0], iota}, last, DIR_GT, sorted);
-	for (int i = 0; i < 2; i++)
-		in->results[i] = make_slice_dim(in->make, sorted[i], last, 0, k, 1);
+	keep_first(in, in->operands[0], iota, last, k, DIR_GT);
 	return true;
 }
