@@ -76,11 +76,23 @@ GATHERED = """fn loss(x, wanted, Wi, Wo) {
   return error(layers(x, wi, wo), wanted);
 }
 """
+SAVED = """checkpoint fn saved(x, wi, wo) {
+  let a: bf16[D, F] replicated = wi;
+  let b: bf16[F, D] replicated = wo;
+  return x + matmul(save(relu(matmul(x, save(a)))), save(b));
+}
+fn loss(x, wanted, Wi, Wo) {
+  var h = x;
+  for (wi, wo) in (Wi, Wo) { h = saved(h, wi, wo); }
+  return error(h, wanted);
+}
+"""
 # how, program and options, what `loss` is in it (None: as it is)
 WAYS = [
     ("a loop of layers: each gathered again", "zero3", None),
     ("layers unrolled: kept, if that fits", "zero3", UNROLLED),
     ("a placed `let` before the loop: all kept", "zero3", GATHERED),
+    ("a `save` of what a trip gathered", "zero3", SAVED),
     ("sums written to be split", "zero2 -D MICRO=4", None),
     ("sums of which nothing is written", "zero1 -D MICRO=4", None),
 ]
