@@ -104,21 +104,40 @@ time_text(char *text, size_t n, double seconds)
 				      : "s");
 }
 
-/* The first result that is a scalar, which is what a loss is. */
+/* Is it what the next step begins with, as a number of steps? */
+static bool
+goes_on(const shdrt_program *p, const shdrt_tensor *result)
+{
+	for (int i = 0; i < p->nparams; i++)
+		if (strcmp(p->params[i].name, result->name) == 0)
+			return true;
+	return false;
+}
+
+/* The first result that is a scalar and goes nowhere, which is what a loss is; else the first
+   scalar; NULL: there is none. */
+static const shdrt_tensor *
+find_loss(const shdrt_program *p)
+{
+	const shdrt_tensor *first = NULL;
+	for (int i = p->nresults - 1; i >= 0; i--) {
+		const shdrt_tensor *t = &p->results[i];
+		if (t->rank == 0 && (!first || goes_on(p, first) || !goes_on(p, t)))
+			first = t;
+	}
+	return first;
+}
+
 static void
 loss_text(char *text, size_t n, const Machine *m)
 {
-	const shdrt_program *p = m->program;
+	const shdrt_tensor *loss = find_loss(m->program);
 	double scalar;
 	*text = 0;
-	for (int i = 0; i < p->nresults && !*text; i++) {
-		const shdrt_tensor *t = &p->results[i];
-		if (t->rank)
-			continue;
-		rt_tensor_collect(t, m, &scalar);
-		snprintf(text, n, "  %s %.6g", t->name,
-			rt_element_double(t->dtype, &scalar, 0));
-	}
+	if (!loss)
+		return;
+	rt_tensor_collect(loss, m, &scalar);
+	snprintf(text, n, "  %s %.6g", loss->name, rt_element_double(loss->dtype, &scalar, 0));
 }
 
 static int
