@@ -30,15 +30,27 @@ unshared_bytes(const Module *m)
 	return bytes;
 }
 
-/* Bytes that a device needs, if it is compiled from here on so; at most INT64_MAX.  Trips that
+/* All processes share it. */
+typedef struct Attempt {
+	Module *module;
+	Sharing sharing;
+	int64_t (*compiled)(struct Attempt *t);
+	Foresight with;
+	int64_t bytes; /* what was found out; at most INT64_MAX */
+} Attempt;
+
+/* Bytes that a device needs, if it is compiled from here on so.  Trips that
    are pipelined take more only where that fits. */
 static int64_t
-compiled_peak(Module *m, const PipelineOptions *options)
+compiled_peak(Attempt *t)
 {
+	static const PipelineOptions first = {.verified = true},
+				     rest = {.start_at = "fuse", .verified = true};
+	Module *m = t->module;
+
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
-	PipelineOptions rest = {.start_at = "fuse", .verified = options->verified};
-	if (!pipeline_run(m, L_device, options) || !pipeline_run(m, L_scheduled, &rest))
+	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_scheduled, &rest))
 		return INT64_MAX;
 	const Plan *plan = plan_build(m);
 	return plan->uncounted ? INT64_MAX : plan_peak(plan);
@@ -46,86 +58,77 @@ compiled_peak(Module *m, const PipelineOptions *options)
 
 /* ... that it receives in one run. */
 static int64_t
-compiled_traffic(Module *m, const PipelineOptions *options)
+compiled_traffic(Attempt *t)
 {
-	if (!pipeline_run(m, L_device, options))
-		return INT64_MAX;
-	return module_ledger(m)->work.wire_bytes;
-}
+	PipelineOptions options = {.start_at = "partition",
+		.foresight = &t->with,
+		.verified = true};
 
-typedef struct Attempt {
-	Module *module;
-	PipelineOptions options;
-	Sharing sharing;
-	int64_t (*compiled)(Module *m, const PipelineOptions *options);
-	int64_t *bytes;
-} Attempt;
+	if (!pipeline_run(t->module, L_device, &options))
+		return INT64_MAX;
+	return module_ledger(t->module)->work.wire_bytes;
+}
 
 /* In a copy of this process the module is nobody else's. */
 static void
 attempt(void *data, int64_t i)
 {
-	const Attempt *t = data;
+	Attempt *t = data;
 
 	(void)i;
 	t->module->session->err = NULL;
 	t->module->sharing = t->sharing;
-	*t->bytes = t->compiled(t->module, &t->options);
+	t->bytes = t->compiled(t);
 }
 
-static int64_t
-bytes_of(Attempt t)
+static Attempt
+attempted(Attempt what)
 {
-	t.bytes = shared_new(sizeof *t.bytes);
-	if (!t.bytes)
+	Attempt *t = shared_new(sizeof *t);
+
+	if (!t)
 		out_of_memory();
-	*t.bytes = -1;
-	if (!work_apart(attempt, &t))
+	*t = what;
+	t->bytes = -1;
+	if (!work_apart(attempt, t))
 		out_of_memory();
-	int64_t bytes = *t.bytes;
-	shared_free(t.bytes, sizeof *t.bytes);
-	if (bytes < 0)
+	what = *t;
+	shared_free(t, sizeof *t);
+	if (what.bytes < 0)
 		die("what the program needs was not found out");
-	return bytes;
+	return what;
 }
 
 static int64_t
 peak_of(Module *m, Sharing sharing)
 {
-	return bytes_of((Attempt){
-		.module = m,
-		.options = {.verified = true},
-		.sharing = sharing,
-		.compiled = compiled_peak,
-	});
+	Attempt what = {.module = m, .sharing = sharing, .compiled = compiled_peak};
+
+	return attempted(what).bytes;
 }
 
-static int64_t
-traffic_of(Module *m, const Foresight *with)
-{
-	return bytes_of((Attempt){
-		.module = m,
-		.options = {.start_at = "partition", .foresight = with, .verified = true},
-		.sharing = SHARE_all,
-		.compiled = compiled_traffic,
-	});
-}
-
+/* All of it first.  Where what users want has changed no plan, none is made without. */
 Foresight
 foresight_that_pays(Module *m, Foresight there_is)
 {
 	Foresight best = {.sums = there_is.sums, .wants = true};
-	int64_t least = traffic_of(m, &best);
+	bool swayed[] = {there_is.wants, there_is.wants}; /* with sums, without */
+	int64_t least = INT64_MAX;
 
-	for (int k = 1; k < 4; k++) {
-		bool less_sums = k & 1, less_wants = k & 2;
-		Foresight with = {.sums = there_is.sums && !less_sums, .wants = !less_wants};
-		if ((less_sums && !there_is.sums) || (less_wants && !there_is.wants))
+	for (int k = 0; k < 4; k++) {
+		bool no_sums = k & 1, no_wants = k & 2;
+		if ((no_sums && !there_is.sums) || (no_wants && !swayed[no_sums]))
 			continue;
-		int64_t bytes = traffic_of(m, &with);
-		if (bytes < least)
-			best = with;
-		least = bytes < least ? bytes : least;
+		Attempt tried = attempted((Attempt){
+			.module = m,
+			.sharing = SHARE_all,
+			.compiled = compiled_traffic,
+			.with = {.sums = there_is.sums && !no_sums, .wants = !no_wants},
+		});
+		swayed[no_sums] &= tried.with.swayed;
+		if (tried.bytes < least)
+			best = tried.with;
+		least = tried.bytes < least ? tried.bytes : least;
 	}
 	return best;
 }

@@ -21,8 +21,8 @@ typedef struct PipelineOptions {
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
-	const Foresight *foresight; /* NULL: foresight_that_pays() */
-	bool verified;		    /* what the passes leave is, where they run again */
+	Foresight *foresight; /* NULL: foresight_that_pays() */
+	bool verified;	      /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);

@@ -83,6 +83,8 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 typedef struct Foresight {
 	bool sums;  /* that they are in, which are drawn together */
 	bool wants; /* where they will want values that others use, too */
+	/* Said of the module: something is planned otherwise than without `wants`. */
+	bool swayed;
 } Foresight;
 
 /* What pays of what there is, for the module as it came. */
@@ -91,7 +93,7 @@ typedef Foresight ChooseForesight(Module *m, Foresight there_is);
 /* Leaves the ledger of what it decided to move.  What is then still equal, moves too, is
    merged, or gathered apart, as `choose_sharing` says.  With all of `with`, or if that is NULL
    as `choose_foresight` says, which is asked where there is some. */
-bool partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
+bool partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	ChooseForesight *choose_foresight);
 
 /* ---- localize.c ---------------------------------------------------------- */

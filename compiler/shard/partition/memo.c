@@ -148,6 +148,31 @@ same_key(const void *entry, const void *key)
 	return e->n == k->n && !memcmp(e->key, k->s, k->n);
 }
 
+static bool
+has_wants(const Partitioner *p)
+{
+	for (int i = 0; i < p->op->noperands && !p->alone; i++)
+		if (source_of(p, p->op->operands[i])->wants)
+			return true;
+	return false;
+}
+
+/* Is it another plan than if nobody else wanted the operands?  Its price does not matter. */
+static bool
+is_swayed(Partitioner *p, const Choice *with)
+{
+	if (p->swayed || !has_wants(p))
+		return p->swayed;
+	p->alone = true;
+	Choice without = choose(p);
+	p->alone = false;
+	for (int f = 0; f < p->rule->nfactors; f++)
+		if (!axes_equal(&without.factors[f], &with->factors[f]))
+			return true;
+	return !axes_equal(&without.partial, &with->partial)
+		|| without.combiner != with->combiner || without.whole != with->whole;
+}
+
 Choice
 choose_once(Partitioner *p)
 {
@@ -168,6 +193,7 @@ choose_once(Partitioner *p)
 		e->key = arena_copy(p->arena, key->s, key->n);
 		e->n = key->n;
 		e->choice = choose(p);
+		p->swayed |= is_swayed(p, &e->choice);
 		lookup_add(p->memo, hash, e);
 	}
 	return e->choice;

@@ -99,6 +99,7 @@ make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand
 		w->again |= placement_equal(&w->at, to);
 	const Want *way = share_price(p, v, to, &price);
 	s->wants = NULL;
+	p->swayed |= way != NULL;
 	if (way)
 		value_in(p, v, &way->at, user, operand, requested || way->requested);
 	s->wants = wants;

@@ -191,7 +191,7 @@ begin_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
 	Arena *a = arena_new();
 	Value **values = module_values(m, a);
 	Placement *was = NEW_ARRAY(a, Placement, m->nvalues + 1);
-	Foresight there_is, with = {true, true};
+	Foresight there_is, with = {.sums = true, .wants = true};
 
 	for (int i = 0; i < m->nvalues; i++)
 		was[i] = values[i]->placement;
@@ -210,7 +210,7 @@ begin_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
+partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	ChooseForesight *choose_foresight)
 {
 	Partitioner p;
@@ -225,6 +225,8 @@ partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);
+	if (with)
+		with->swayed = p.swayed;
 	hoist_moves(&p, m->entry);
 	follow_aliases(&p);
 	m->nexpects = 0;

@@ -117,6 +117,7 @@ typedef struct Partitioner {
 	int *changes;	       /* by value id: loops_changing() */
 	const Op *op;	       /* being partitioned */
 	bool alone;	       /* ... as if its operands had no other users */
+	bool swayed;	       /* what others want has changed a plan */
 	const Rule *rule;
 	int64_t accumulated; /* bytes that sums taken after loops take more (accumulate.c) */
 	Lookup *asked; /* values of which the program has a use that is no op (together.c) */

@@ -515,6 +515,7 @@ find_tree_wants(Tree *tree, const Summed *of)
 					add_want(p, v, s->users[u]);
 			}
 			price_wants(p, v);
+			p->swayed |= s->wants != NULL;
 		}
 	}
 	forget_guesses(&tree->guesses);
