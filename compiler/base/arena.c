@@ -24,6 +24,7 @@ enum {
 typedef struct Chunk {
 	struct Chunk *next;
 	size_t used, size;
+	bool kept; /* in an image */
 	_Alignas(ALIGNMENT) char data[];
 } Chunk;
 
@@ -108,6 +109,65 @@ arena_reset(Arena *a)
 	chunk->used = 0;
 	a->current = chunk;
 	a->filled = 0;
+}
+
+/* ---- as it was --------------------------------------------------------------------- */
+
+struct ArenaImage {
+	Arena *arena; /* where the image is */
+	Arena was;
+	Chunk **chunks; /* of that, from the current one on */
+	Chunk **copies; /* with what was used of them */
+	int n;
+};
+
+ArenaImage *
+arena_image(Arena *a)
+{
+	Arena *own = arena_new();
+	ArenaImage *image = NEW(own, ArenaImage);
+
+	image->arena = own;
+	image->was = *a;
+	for (Chunk *chunk = a->current; chunk; chunk = chunk->next)
+		image->n++;
+	image->chunks = NEW_ARRAY(own, Chunk *, image->n);
+	image->copies = NEW_ARRAY(own, Chunk *, image->n);
+	int i = 0;
+	for (Chunk *chunk = a->current; chunk; chunk = chunk->next) {
+		chunk->kept = true;
+		image->chunks[i] = chunk;
+		image->copies[i++] = arena_copy(own, chunk, sizeof *chunk + chunk->used);
+	}
+	return image;
+}
+
+void
+arena_image_free(ArenaImage *image)
+{
+	for (int i = 0; i < image->n; i++)
+		image->chunks[i]->kept = false;
+	arena_free(image->arena);
+}
+
+void
+arena_return(Arena *a, ArenaImage *image)
+{
+	Chunk *next;
+
+	for (Chunk *chunk = a->current; chunk; chunk = next) {
+		next = chunk->next;
+		if (!chunk->kept)
+			chunk_free(chunk);
+	}
+	for (int i = 0; i < image->n; i++) {
+		Chunk *chunk = image->chunks[i];
+		const Chunk *copy = image->copies[i];
+		memset(chunk->data + copy->used, 0, chunk->used - copy->used);
+		memcpy(chunk, copy, sizeof *chunk + copy->used);
+	}
+	*a = image->was;
+	arena_image_free(image);
 }
 
 void *

@@ -49,7 +49,13 @@ NORETURN void out_of_memory(void);
 typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
-void arena_reset(Arena *a);		   /* as new; for what one step of many needs */
+void arena_reset(Arena *a); /* as new; for what one step of many needs */
+/* What an arena holds is kept, and is there again at the same addresses after
+   arena_return(); what was made meanwhile is gone then.  An arena has one at a time. */
+typedef struct ArenaImage ArenaImage;
+ArenaImage *arena_image(Arena *a);
+void arena_return(Arena *a, ArenaImage *image);
+void arena_image_free(ArenaImage *image);
 void *arena_alloc(Arena *a, size_t bytes); /* zeroed, 16-aligned */
 void *arena_copy(Arena *a, const void *data, size_t bytes);
 char *arena_strndup(Arena *a, const char *s, size_t n);

@@ -36,6 +36,38 @@ test_arena(void)
 	arena_free(a);
 }
 
+/* Numbers are changed and made after an image, in chunks of all sizes. */
+static void
+test_arena_image(void)
+{
+	Arena *a = arena_new();
+	int *numbers[1000];
+	bool right = true, zeroed = true;
+
+	for (int i = 0; i < 1000; i++) {
+		numbers[i] = NEW_ARRAY(a, int, i *i % 20000 + 1);
+		*numbers[i] = i;
+	}
+	for (int k = 0; k < 3; k++) {
+		ArenaImage *image = arena_image(a);
+		for (int i = 0; i < 2000; i++)
+			*NEW_ARRAY(a, int, i *i % 20000 + 1) = *numbers[i / 2] = -i - 1;
+		if (k == 1)
+			arena_image_free(image);
+		else
+			arena_return(a, image);
+		for (int i = 0; i < 1000; i++)
+			right &= *numbers[i] == (k ? -2 * i - 2 : i);
+		for (size_t bytes = 1; bytes < 300000; bytes = bytes * 3 + 1) {
+			const char *new = arena_alloc(a, bytes);
+			zeroed &= !new[0] && !memcmp(new, new + 1, bytes - 1);
+		}
+	}
+	ok(right, "an arena is as it was in its image, if it returns to that");
+	ok(zeroed, "... and what is made then is zero");
+	arena_free(a);
+}
+
 static void
 test_table(void)
 {
@@ -238,6 +270,7 @@ int
 main(void)
 {
 	test_arena();
+	test_arena_image();
 	test_table();
 	test_arithmetic();
 	test_units();

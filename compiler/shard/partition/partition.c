@@ -182,32 +182,63 @@ end(Partitioner *p)
 	arena_free(p->arena);
 }
 
-/* A tree of sums is priced by itself, and what a user wants by itself it may not want in the
-   end: what that changes only the whole program tells.  So that is asked, as it came, and is
-   begun with again. */
-static void
-begin_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
+/* What there is to foresee; the module stays as it is. */
+static Foresight
+foresight_there_is(Module *m)
 {
 	Arena *a = arena_new();
 	Value **values = module_values(m, a);
 	Placement *was = NEW_ARRAY(a, Placement, m->nvalues + 1);
-	Foresight there_is, with = {.sums = true, .wants = true};
+	Foresight there_is = {0};
+	Partitioner p;
 
 	for (int i = 0; i < m->nvalues; i++)
 		was[i] = values[i]->placement;
-	begin(p, m, (Foresight){.wants = true});
-	there_is.wants = wants_something(p);
-	there_is.sums = draw_sums(p);
-	end(p);
+	begin(&p, m, (Foresight){.wants = true});
+	there_is.wants = wants_something(&p);
+	there_is.sums = draw_sums(&p);
+	end(&p);
 	for (int i = 0; i < m->nvalues; i++)
 		values[i]->placement = was[i];
-	if (there_is.sums || there_is.wants)
-		with = choose_foresight(m, there_is);
-	begin(p, m, with);
 	arena_free(a);
+	return there_is;
 }
 
 /* ---- the pass ----------------------------------------------------------------------- */
+
+static void
+partition_ops(Partitioner *p, Module *m, Foresight with)
+{
+	begin(p, m, with);
+	for (int i = 0; i < m->entry->nparams; i++)
+		partition_param(p, m->entry->params[i]);
+	partition_block(p, m->entry);
+}
+
+/* A tree of sums is priced by itself, and what a user wants by itself it may not want in the
+   end: what that changes only the whole program tells.  So that is asked, as it came, and
+   begun with again; but where there are no such trees, and all wants changed no plan. */
+static void
+partition_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
+{
+	Foresight there_is = foresight_there_is(m),
+		  with = {.sums = there_is.sums, .wants = true};
+	ArenaImage *before = NULL;
+
+	if (there_is.sums) {
+		with = choose_foresight(m, there_is);
+	} else if (there_is.wants) {
+		before = arena_image(m->arena);
+	}
+	partition_ops(p, m, with);
+	if (before && p->swayed) {
+		end(p);
+		arena_return(m->arena, before);
+		partition_ops(p, m, choose_foresight(m, there_is));
+	} else if (before) {
+		arena_image_free(before);
+	}
+}
 
 bool
 partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
@@ -218,15 +249,12 @@ partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	module_remove_dead(m);
 	module_number(m);
 	module_count_uses(m);
-	if (with)
-		begin(&p, m, *with);
-	else
-		begin_as_pays(&p, m, choose_foresight);
-	for (int i = 0; i < m->entry->nparams; i++)
-		partition_param(&p, m->entry->params[i]);
-	partition_block(&p, m->entry);
-	if (with)
+	if (with) {
+		partition_ops(&p, m, *with);
 		with->swayed = p.swayed;
+	} else {
+		partition_as_pays(&p, m, choose_foresight);
+	}
 	hoist_moves(&p, m->entry);
 	follow_aliases(&p);
 	m->nexpects = 0;
