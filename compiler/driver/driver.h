@@ -56,6 +56,7 @@ typedef struct Options {
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
+	bool measured;	     /* nobody will see the program itself (sweep.c) */
 	Place again;	     /* for a checkpoint is taken what is there: of a loop so many */
 	int64_t trips_again; /* trips, or 0: lines.  Without a path: nothing (checkpoints.c) */
 	const char *versus, *versus_target; /* --versus, --versus-on; NULL: not given */

@@ -38,6 +38,7 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 	Options o = *w->options;
 	FrontOptions *front = &o.front;
 
+	o.measured = true;
 	front->keep_topology = true;
 
 	for (int i = 0; i < w->table.naxes; i++) {

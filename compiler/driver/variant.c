@@ -12,10 +12,12 @@
 
 /* Of thousands of variants what each pass leaves is not looked at, but what all of them do:
    a defect of one is seen in the whole program or in that of one device. */
+static const PipelineOptions unverified = {.verified = true};
+
 static bool
 well_run(Module *m, Level level)
 {
-	if (!pipeline_run(m, level, &(PipelineOptions){.verified = true}))
+	if (!pipeline_run(m, level, &unverified))
 		return false;
 	if (!module_verify(m, m->session->err))
 		die("a variant of the program is not well-formed");
@@ -39,6 +41,9 @@ variant(Session *s, int file, const Options *o)
 	if (!m || !pipeline_accept(m))
 		return NULL;
 	program_ask(m, o);
+	if (!pipeline_run(m, L_sharded, &unverified))
+		return NULL;
+	m->unnamed = o->measured && !o->strict;
 	if (!well_run(m, L_resharded))
 		return NULL;
 	if (o->strict)

@@ -67,7 +67,7 @@ module_unique_name(Module *m, const char *wanted)
 {
 	char *name = clean_name(m->arena, wanted);
 
-	if (table_add(m->names, name, &untried))
+	if (m->unnamed || table_add(m->names, name, &untried))
 		return name;
 	size_t length = stem_length(name);
 	const char *stem = arena_strndup(m->arena, name, length);
@@ -485,6 +485,8 @@ take_name(Value *v, void *data)
 void
 module_free_names(Module *m)
 {
+	if (m->unnamed)
+		return;
 	table_clear(m->names);
 	table_add(m->names, reserved_name, &untried);
 	each_value(m->entry, take_name, m);

@@ -552,6 +552,7 @@ struct Module {
 	Module *reference;     /* what --check compares with, where functions are `same
 				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
+	bool unnamed;	       /* nobody will see it: from now on values share names */
 	Sharing sharing;       /* with which it fits the target, of all passes */
 	int64_t least;	       /* picoseconds that the program takes at least, before
 				  einsums became pieces; 0: none did */

@@ -135,7 +135,7 @@ check_value(Checker *c, Value *v, const Op *def, const Block *b, int index)
 		verify_fail(c, "'%s' is not a name", v->name ? v->name : "");
 		return;
 	}
-	if (!table_add(c->names, v->name, v))
+	if (!v->block->module->unnamed && !table_add(c->names, v->name, v))
 		verify_fail(c, "the name %s is used twice", v->name);
 	if (v->def != def || v->block != b || v->index != index)
 		verify_fail(c, "%s does not know where it is defined", v->name);

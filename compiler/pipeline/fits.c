@@ -34,7 +34,7 @@ unshared_bytes(const Module *m)
 typedef struct Attempt {
 	Module *module;
 	Sharing sharing;
-	int64_t (*compiled)(struct Attempt *t);
+	int64_t (*compiled)(struct Attempt *one);
 	Foresight with;
 	int64_t bytes; /* what was found out; at most INT64_MAX */
 } Attempt;
@@ -42,11 +42,11 @@ typedef struct Attempt {
 /* Bytes that a device needs, if it is compiled from here on so.  Trips that
    are pipelined take more only where that fits. */
 static int64_t
-compiled_peak(Attempt *t)
+compiled_peak(Attempt *one)
 {
 	static const PipelineOptions first = {.verified = true},
 				     rest = {.start_at = "fuse", .verified = true};
-	Module *m = t->module;
+	Module *m = one->module;
 
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
@@ -58,42 +58,43 @@ compiled_peak(Attempt *t)
 
 /* ... that it receives in one run. */
 static int64_t
-compiled_traffic(Attempt *t)
+compiled_traffic(Attempt *one)
 {
 	PipelineOptions options = {.start_at = "partition",
-		.foresight = &t->with,
+		.foresight = &one->with,
 		.verified = true};
 
-	if (!pipeline_run(t->module, L_device, &options))
+	if (!pipeline_run(one->module, L_device, &options))
 		return INT64_MAX;
-	return module_ledger(t->module)->work.wire_bytes;
+	return module_ledger(one->module)->work.wire_bytes;
 }
 
 /* In a copy of this process the module is nobody else's. */
 static void
 attempt(void *data, int64_t i)
 {
-	Attempt *t = data;
+	Attempt *one = data;
 
 	(void)i;
-	t->module->session->err = NULL;
-	t->module->sharing = t->sharing;
-	t->bytes = t->compiled(t);
+	one->module->session->err = NULL;
+	one->module->unnamed = true;
+	one->module->sharing = one->sharing;
+	one->bytes = one->compiled(one);
 }
 
 static Attempt
 attempted(Attempt what)
 {
-	Attempt *t = shared_new(sizeof *t);
+	Attempt *one = shared_new(sizeof *one);
 
-	if (!t)
+	if (!one)
 		out_of_memory();
-	*t = what;
-	t->bytes = -1;
-	if (!work_apart(attempt, t))
+	*one = what;
+	one->bytes = -1;
+	if (!work_apart(attempt, one))
 		out_of_memory();
-	what = *t;
-	shared_free(t, sizeof *t);
+	what = *one;
+	shared_free(one, sizeof *one);
 	if (what.bytes < 0)
 		die("what the program needs was not found out");
 	return what;

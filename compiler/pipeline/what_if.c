@@ -131,6 +131,7 @@ compile_changed(Module *m, const Change *change)
 		if (!unplace(m, change->unplaced[i]))
 			return false;
 	m->nexpects = 0;
+	m->unnamed = true;
 	m->keep_inputs ^= change->toggle_inputs;
 	module_check(m, count_failure, &failures);
 	return !failures && pipeline_run(m, L_scheduled, &silent);
