@@ -127,13 +127,11 @@ void
 reshard_atoms(Search *s, const Placement *from, const Placement *to)
 {
 	s->rank = s->type->rank;
-	s->bytes = (double)type_bytes(s->type);
 	for (int d = 0; d < s->rank; d++) {
 		AxisList a = placement_dim(from, d), b = placement_dim(to, d);
 		s->prefix[d] = axes_common_prefix(&a, &b);
 		s->active[d] = !axes_equal(&a, &b);
 		s->size[d] = s->type->dims[d] / axes_size(&s->prefix[d]);
-		s->bytes /= (double)axes_size(&s->prefix[d]);
 	}
 	for (int axis = 0; axis < s->mesh->naxes; axis++) {
 		Boundaries b = {0};
@@ -151,5 +149,4 @@ reshard_atoms(Search *s, const Placement *from, const Placement *to)
 	}
 	match_atom_sizes(s);
 	s->goal = reshard_state(s, to);
-	s->directed = s->natoms > FREE_SEARCH_ATOMS;
 }

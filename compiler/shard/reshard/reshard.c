@@ -154,12 +154,7 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placemen
 
 	reshard_atoms(&s, from, to);
 	State start = reshard_state(&s, from);
-	const Node *found = reshard_search(&s, &start);
-	if (!found) {
-		s.directed = true;
-		found = reshard_search(&s, &start);
-	}
-
+	const Node *found = reshard_path(&s, &start);
 	Move *moves = NEW_ARRAY(r->arena, Move, first + found->moves);
 	if (first)
 		memcpy(moves, plan->moves, sizeof *moves * (size_t)first);

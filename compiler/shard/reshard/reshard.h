@@ -50,7 +50,6 @@ typedef struct Search {
 	AxisList prefix[MAX_RANK]; /* what both placements share */
 	int64_t size[MAX_RANK];	   /* of a dim after its prefix */
 	bool active[MAX_RANK];	   /* dims whose split differs */
-	double bytes;		   /* of the tensor after the prefixes */
 	State goal;
 	bool directed;	  /* only moves towards the goal */
 	Lookup *known;	  /* nodes by state */
@@ -68,7 +67,10 @@ State reshard_state(const Search *s, const Placement *p);
 /* Can the axis be cut so that the pieces of both are unions of cuts? */
 bool axis_cuts_nest(int axis, const Placement *from, const Placement *to);
 
-/* search.c: the goal's node, whose parents lead back to the start; NULL if it takes
+/* paths.c: the goal's node, whose parents lead back to the start. */
+const Node *reshard_path(const Search *s, const State *start);
+
+/* search.c: the same, of a tensor of 1 byte; NULL if it takes
    too long.  A directed search always succeeds. */
 const Node *reshard_search(Search *s, const State *start);
 uint32_t state_atoms(const Search *s, const State *st); /* those in use */

@@ -337,7 +337,7 @@ expand(Search *s, Node *at)
 	uint32_t unused = ((1u << s->natoms) - 1) & ~state_atoms(s, st);
 	uint32_t extra = st->partial & ~s->goal.partial;
 
-	s->local_bytes = s->bytes;
+	s->local_bytes = 1;
 	for (int d = 0; d < s->rank; d++)
 		s->local_bytes /= (double)ways(s, st, d);
 	try_appending(s, at, O_dynamic_slice, unused);
