@@ -8,7 +8,9 @@
  * Einsums that are alike are one class.  Of the program as it is, and with all of a class
  * done in one of the ways, a copy of this process says what a run takes once it is fused
  * and in order.  Classes are tried one after the other, the one with the most exposed time
- * first; what is quickest, if it fits the memory of the target, stays.
+ * first; what is quickest, if it fits the memory of the target, stays.  Of a long program
+ * with many of a class a few places are tried before, by themselves: what is no quicker
+ * there is not tried with all.
  */
 #include <string.h>
 #include "cost/timeline.h"
@@ -16,7 +18,14 @@
 #include "sched/decompose/decompose.h"
 #include "sched/sched.h"
 
-enum { MOST_TRIES = 32 }; /* of one program */
+enum {
+	MOST_TRIES = 32, /* of one program */
+	PLACES = 3,	 /* of a long one, */
+	REACH = 300,	 /* ... each with so many ops before and behind */
+	LONG = 10 * REACH,
+	MANY = 8, /* einsums of a class */
+	VARIANTS = 2 * WAYS,
+};
 
 /* What a run takes, in picoseconds and bytes; -1: it was not found out. */
 typedef struct Outcome {
@@ -40,7 +49,13 @@ typedef struct Decomposing {
 	int tries;
 	int64_t time, lower, limit; /* bytes that a device may need */
 	bool remarks, changed;
+	int ops; /* of the entry */
 } Decomposing;
+
+/* Ops of the entry, without `end`. */
+typedef struct Span {
+	Op *first, *end;
+} Span;
 
 /* ---- trials -------------------------------------------------------------- */
 
@@ -50,6 +65,7 @@ typedef struct Trial {
 	const char *key; /* of those that become rings; NULL: none */
 	Way way;
 	bool joined; /* to the rings before them */
+	Span span;   /* all there is of the program; nothing: all of it */
 	Outcome *outcome;
 } Trial;
 
@@ -67,9 +83,11 @@ is_there(const Einsum *e)
 static void
 build_class(Decomposing *d, Einsums all, const char *key, Way way)
 {
+	rings_begin(&d->rings, d->module);
 	for (int i = 0; i < all.n; i++)
 		if (!strcmp(all.v[i].key, key) && is_there(&all.v[i]))
 			ring_build(&d->rings, &all.v[i], way);
+	rings_end(&d->rings, d->module);
 }
 
 /* It is the same op once the program is fused and in order. */
@@ -96,16 +114,47 @@ note_exposed(const Trial *trial, const Timeline *timeline)
 	}
 }
 
+/* The program is its span alone, and so are the einsums. */
+static void
+cut_to_span(Trial *trial)
+{
+	Decomposing *d = trial->d;
+	const Span *span = &trial->span;
+	Einsums within = {0};
+
+	for (int i = 0; i < trial->einsums.n; i++) {
+		const Op *op = trial->einsums.v[i].collective;
+		if (op->id >= span->first->id && op->id < span->end->id)
+			APPEND(d->arena, within.v, within.n, trial->einsums.v[i]);
+	}
+	trial->einsums = within;
+	d->rings.offsets = table_new(d->arena);
+	window_cut(d->module, span->first, span->end);
+}
+
+/* Of the program as it is: what is exposed, and the least that a run takes. */
+static void
+note_plain(const Trial *trial)
+{
+	Module *m = trial->d->module;
+	const Timeline *timeline = timeline_build(m, m->arena);
+
+	note_exposed(trial, timeline);
+	trial->outcome->lower = timeline->lower;
+	trial->outcome->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
+}
+
 /* In a copy of this process the module is nobody else's. */
 static void
 attempt(void *data, int64_t i)
 {
-	const Trial *trial = data;
+	Trial *trial = (Trial *)data + i;
 	Module *m = trial->d->module;
 	Outcome *outcome = trial->outcome;
 
-	(void)i;
 	m->session->err = NULL;
+	if (trial->span.first)
+		cut_to_span(trial);
 	if (trial->key)
 		build_class(trial->d, trial->einsums, trial->key, trial->way);
 	if (trial->joined)
@@ -113,12 +162,11 @@ attempt(void *data, int64_t i)
 	fuse(m);
 	overlap(m);
 	const Plan *plan = plan_build(m);
-	const Timeline *timeline = timeline_build(m, m->arena);
-	if (!trial->key)
-		note_exposed(trial, timeline);
 	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
-	outcome->lower = timeline->lower;
-	outcome->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
+	if (trial->key || trial->span.first)
+		outcome->time = timeline_time(m);
+	else
+		note_plain(trial);
 }
 
 static Outcome *
@@ -201,6 +249,114 @@ next_class(const Decomposing *d, Einsums all, Class *best)
 	return best->n;
 }
 
+/* ---- places of a long program --------------------------------------------- */
+
+static Op *
+go_back(Op *op, int n)
+{
+	while (n-- && op->prev)
+		op = op->prev;
+	return op;
+}
+
+static Op *
+go_on(Op *op, int n)
+{
+	while (n-- && op->next)
+		op = op->next;
+	return op;
+}
+
+/* What is around some of a class, at even distances; false: they are few, or in bodies. */
+static bool
+find_places(const Decomposing *d, Einsums all, const Class *class, Span *places)
+{
+	Op **line = NEW_ARRAY(d->arena, Op *, class->n);
+	int n = 0;
+
+	for (int i = 0; i < all.n; i++)
+		if (!strcmp(all.v[i].key, class->first->key)
+			&& all.v[i].collective->block == d->module->entry)
+			line[n++] = all.v[i].collective;
+	if (n < class->n || n < MANY || d->ops < LONG)
+		return false;
+	for (int i = 0; i < PLACES; i++) {
+		Op *middle = line[(2 * i + 1) * n / (2 * PLACES)];
+		places[i] = (Span){go_back(middle, REACH), go_on(middle, REACH)};
+	}
+	return true;
+}
+
+/* Of each variant how long all places take. */
+static void
+try_places(const Span *places, const Trial *variants, int n, int64_t *times)
+{
+	Arena *a = variants[0].d->arena;
+	Trial *trials = NEW_ARRAY(a, Trial, n * PLACES);
+	size_t bytes = (size_t)(n * PLACES) * sizeof(Outcome);
+	Outcome *outcomes = shared_new(bytes);
+
+	if (!outcomes)
+		out_of_memory();
+	for (int i = 0; i < n * PLACES; i++) {
+		trials[i] = variants[i / PLACES];
+		trials[i].span = places[i % PLACES];
+		trials[i].outcome = &outcomes[i];
+		outcomes[i].time = -1;
+	}
+	work_share(
+		&(Workload){.n = n * PLACES, .piece = attempt, .data = trials, .alone = true});
+	for (int i = 0; i < n * PLACES; i++) {
+		if (outcomes[i].time < 0)
+			die("what a part of a run takes was not found out");
+		times[i / PLACES] = add_picoseconds(times[i / PLACES], outcomes[i].time);
+	}
+	shared_free(outcomes, bytes);
+}
+
+/* ---- ways ------------------------------------------------------------------ */
+
+/* All that a class can be done in, behind the program as it is. */
+static int
+list_variants(Decomposing *d, Einsums all, const Einsum *e, Trial *variants)
+{
+	int n = 0;
+
+	variants[n++] = (Trial){.d = d, .einsums = all};
+	for (Way way = 0; way < WAYS; way++)
+		for (int joined = 0; joined < 2 && ring_goes(e, way); joined++)
+			if (!joined || (d->changed && way != WAY_loop))
+				variants[n++] = (Trial){.d = d,
+					.einsums = all,
+					.key = e->key,
+					.way = way,
+					.joined = joined};
+	return n;
+}
+
+/* Leaves those that are quicker at the places, and says of the others what they take. */
+static int
+leave_out_slow(Text *t, const Span *places, Trial *variants, int n)
+{
+	int64_t times[VARIANTS + 1] = {0};
+	int left = 1;
+
+	try_places(places, variants, n, times);
+	for (int i = 1; i < n; i++)
+		if (times[i] < times[0]) {
+			variants[left++] = variants[i];
+		} else if (!variants[i].joined) {
+			text_add(t, ", ");
+			text_way(t, variants[i].way, false);
+			text_add(t, " ");
+			text_picoseconds(t, times[i]);
+			text_add(t, " instead of ");
+			text_picoseconds(t, times[0]);
+			text_printf(t, " at %d places", PLACES);
+		}
+	return left;
+}
+
 /* The quickest way so far, and what is said of all. */
 typedef struct Choice {
 	Text *text;
@@ -236,20 +392,22 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	const Einsum *e = class->first;
 	Text t = {0};
 	Choice best = {.text = &t, .time = d->time};
+	Trial variants[VARIANTS + 1];
+	Span places[PLACES];
 	bool joins = true;
 
 	text_class(&t, class);
 	text_add(&t, ": ");
 	text_picoseconds(&t, d->time);
 	text_printf(&t, " a run as it is; in %lld pieces", (long long)ring_pieces(e));
-	for (Way way = 0; way < WAYS; way++) {
-		Trial trial = {.d = d, .einsums = all, .key = e->key, .way = way};
-		if (!ring_goes(e, way))
-			continue;
-		try_way(&best, trial);
-		trial.joined = true;
-		joins = joins && d->changed && way != WAY_loop && try_way(&best, trial);
-	}
+	int n = list_variants(d, all, e, variants);
+	if (find_places(d, all, class, places))
+		n = leave_out_slow(&t, places, variants, n);
+	for (int i = 1; i < n; i++)
+		if (!variants[i].joined)
+			try_way(&best, variants[i]);
+		else if (joins)
+			joins = try_way(&best, variants[i]);
 	text_add(&t, best.any ? ": done " : ": left as it is");
 	if (best.any)
 		text_way(&t, best.way, best.joined);
@@ -304,6 +462,7 @@ decompose(Module *m, bool remarks)
 		.rings = {.arena = a, .offsets = table_new(a), .index = index_dtype(m)},
 		.exposed = table_new(a),
 		.seen = table_new(a),
+		.ops = block_length(m->entry),
 	};
 	Einsums all = {0};
 	Class class;

@@ -46,16 +46,25 @@ ResultDim dot_result_dim(const Op *dot, int dim);
 typedef struct Rings {
 	Arena *arena;
 	Table *offsets;
-	DType index; /* of them */
+	DType index;	 /* of them */
+	Value **becomes; /* by id, of a value whose op a ring replaced: what stands for it */
 } Rings;
 
 /* ring.c: whether it can be a ring so; a ring in its place. */
 bool ring_goes(const Einsum *e, Way way);
 void ring_build(Rings *rings, const Einsum *e, Way way);
+/* Around the rings of a class: what reads a value that they replaced reads what stands for
+   it, once all are built.  Requires module_number(). */
+void rings_begin(Rings *rings, const Module *m);
+void rings_end(Rings *rings, Module *m);
 int64_t ring_pieces(const Einsum *e);
 
 /* join.c: rings of a module take their pieces from those before them, where they can.  How
    many pieces. */
 int rings_join(Module *m, Arena *a);
+
+/* window.c: leaves of the program the ops from `first` on, before `end`, of the entry alone.
+   For trials: what it returns is no result any more. */
+void window_cut(Module *m, Op *first, Op *end);
 
 #endif

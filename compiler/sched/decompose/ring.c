@@ -41,9 +41,8 @@ make_piece(Op *before, const Value *of)
 
 /* What stands for it has its name. */
 static void
-take_over(Op *old, Value *new)
+take_over(const Ring *r, Op *old, Value *new)
 {
-	Module *m = old->module;
 	Value *v = old->results[0];
 	const char *name = new->name;
 
@@ -54,11 +53,34 @@ take_over(Op *old, Value *new)
 	new->unpadded = v->unpadded;
 	new->range = v->range;
 	new->origins = v->origins;
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == v)
-			m->named[i].value = new;
-	value_replace_uses(m, v, new);
+	r->rings->becomes[v->id] = new;
 	op_remove(old);
+}
+
+void
+rings_begin(Rings *rings, const Module *m)
+{
+	rings->becomes = NEW_ARRAY(rings->arena, Value *, m->nvalues + 1);
+}
+
+static Value *
+now(const Rings *rings, Value *v)
+{
+	while (v && value_is_gone(v) && rings->becomes[v->id])
+		v = rings->becomes[v->id];
+	return v;
+}
+
+void
+rings_end(Rings *rings, Module *m)
+{
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i] = now(rings, op->operands[i]);
+	for (int i = 0; i < m->nnamed; i++)
+		m->named[i].value = now(rings, m->named[i].value);
+	for (int i = 0; i < m->nresults; i++)
+		m->results[i].value = now(rings, m->results[i].value);
 }
 
 /* ---- gathered ------------------------------------------------------------ */
@@ -99,7 +121,7 @@ build_gathered(Ring *r)
 	for (int i = 0; i < e->ndots; i++) {
 		for (int64_t s = 0; i && s < r->n; s++)
 			sums[i] = add_piece(r, i, pieces, s, sums[i]);
-		take_over(e->dots[i], sums[i]);
+		take_over(r, e->dots[i], sums[i]);
 	}
 	op_remove(e->collective);
 }
@@ -109,7 +131,7 @@ build_gathered_loop(Ring *r)
 {
 	Op *dot = r->einsum->dots[0];
 
-	take_over(dot, loop_gathered(r, make_piece(dot, dot->results[0])));
+	take_over(r, dot, loop_gathered(r, make_piece(dot, dot->results[0])));
 	op_remove(r->einsum->collective);
 }
 
@@ -163,7 +185,7 @@ build_summed(Ring *r, bool loop)
 		v = made_for(make_collective(k, O_all_gather, v, sum->axes, e->dim, C_add),
 			sum);
 	}
-	take_over(sum, v);
+	take_over(r, sum, v);
 	op_remove(e->dots[0]);
 }
 
