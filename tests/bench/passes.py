@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What the passes cost, by length of the program and size of the mesh.
 
-    tests/bench/passes.py SHDC [--runs N] [--cpu]
+    tests/bench/passes.py SHDC [--runs N] [--cpu] [--overlap async|auto]
 
 Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
 each on 8 and on 65,536 devices, a transformer of 96 layers, and steps that train 24 to
 192 such layers, written one after the other and as a loop; the least of N runs, in
 microseconds an op (of the transformers: milliseconds, and microseconds a layer).  A pass
-that is linear has one figure in its column.  --cpu counts the processor's time
+that is linear has one figure in its column.  --overlap: collectives may begin early, which is
+what the pass of that name has to do.  --cpu counts the processor's time
 instead of the clock's, for machines that are not quiet.
 """
 import argparse
@@ -137,7 +138,7 @@ def environment(folder, cpu):
 
 def milliseconds(shdc, path, env):
     """By pass, with the verifier's shares added up."""
-    run = subprocess.run([shdc, '--time-passes', '--emit=stats=/dev/null',
+    run = subprocess.run([*shdc, '--time-passes', '--emit=stats=/dev/null',
                           path], env=env, capture_output=True, text=True,
                          check=True)
     passes = collections.Counter()
@@ -165,24 +166,26 @@ def main():
     parser.add_argument('shdc')
     parser.add_argument('--runs', type=int, default=5)
     parser.add_argument('--cpu', action='store_true')
+    parser.add_argument('--overlap', default='none')
     args = parser.parse_args()
+    shdc = [args.shdc, '--overlap=' + args.overlap]
     with tempfile.TemporaryDirectory() as folder:
         env = environment(folder, args.cpu)
         for nops in (1000, 10000, 100000):
             runs = max(args.runs, 20000 // nops)
             for x, y in ((2, 4), (256, 256)):
                 show(f'{nops} ops, {x * y} devices',
-                     least(args.shdc, feed_forward(nops, x, y), runs, folder,
+                     least(shdc, feed_forward(nops, x, y), runs, folder,
                            env), 1000 / nops)
         show('96 layers, 8 devices, ms',
-             least(args.shdc, transformer(96), args.runs, folder, env), 1)
+             least(shdc, transformer(96), args.runs, folder, env), 1)
         for layers in (24, 48, 96, 192):
             show(f'training {layers} layers, us each',
-                 least(args.shdc, training_unrolled(layers), args.runs, folder, env),
+                 least(shdc, training_unrolled(layers), args.runs, folder, env),
                  1000 / layers)
         for layers in (24, 96, 192):
             show(f'training, a loop of {layers}, ms',
-                 least(args.shdc, training_loop(layers), args.runs, folder, env), 1)
+                 least(shdc, training_loop(layers), args.runs, folder, env), 1)
 
 
 if __name__ == '__main__':
