@@ -72,7 +72,7 @@ task_of(const Op *op, const StepCost *cost)
 
 	task.shared = lesser(shared, task.picoseconds);
 	if (task.moves)
-		task.links = cost->links;
+		task.links = &cost->links;
 	return task;
 }
 
@@ -94,19 +94,19 @@ step_task(Walk *w, const Op *op)
 {
 	Timeline *t = w->timeline;
 	const Mesh *mesh = &t->module->mesh;
-	TimelineStep step = {
+	TimelineStep *step = &t->steps[t->n++];
+
+	*step = (TimelineStep){
 		.op = op,
 		.cost = step_cost(mesh, op, NULL, NULL),
 		.critical = true,
 	};
-
-	step.counted = op_trips(op, &step.trips);
-	Task task = task_of(op, &step.cost);
+	step->counted = op_trips(op, &step->trips);
+	Task task = task_of(op, &step->cost);
 	task.kind = op->async ? TASK_start : TASK_run;
-	step.moves = task.moves;
-	step.lasts = step.each = w->price[op->id] = task.picoseconds;
-	step.total = repeat_picoseconds(step.each, step.trips);
-	t->steps[t->n++] = step;
+	step->moves = task.moves;
+	step->lasts = step->each = w->price[op->id] = task.picoseconds;
+	step->total = repeat_picoseconds(step->each, step->trips);
 	return task;
 }
 

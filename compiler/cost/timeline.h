@@ -60,7 +60,7 @@ typedef struct Timeline {
 	double hbm_bytes;
 } Timeline;
 
-/* A step of such a cost, on tracks: TASK_run. */
+/* A step of such a cost, which it points to, on tracks: TASK_run. */
 Task task_of(const Op *op, const StepCost *cost);
 /* All trips, the condition once more than the body; one where they are not known. */
 int64_t loop_picoseconds(const Op *loop, int64_t condition, int64_t body);

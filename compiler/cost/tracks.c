@@ -70,11 +70,14 @@ links_choose(LinkMerge *merge)
 	}
 }
 
-void
-links_merge(const LinkMerge *merge, LinkSet *links)
+const LinkSet *
+links_merged(const LinkMerge *merge, const LinkSet *links, Arena *a)
 {
+	LinkSet merged;
+
 	for (int i = 0; i < LINK_WORDS; i++)
-		links->word[i] &= merge->first.word[i];
+		merged.word[i] = links->word[i] & merge->first.word[i];
+	return arena_copy(a, &merged, sizeof merged);
 }
 
 static int64_t
@@ -98,7 +101,8 @@ set_paces(Tracks *tracks)
 	tracks->changed = false;
 	for (int i = 0; i < tracks->n; i++) {
 		Flight *f = &tracks->flights[i];
-		f->sharing = f->latency ? 1 : most_users(&tracks->users, &f->task->links);
+		const LinkSet *links = f->task->links;
+		f->sharing = f->latency || !links ? 1 : most_users(&tracks->users, links);
 	}
 }
 
@@ -152,9 +156,9 @@ add_exposed(Tracks *tracks, int64_t time)
 static void
 use_links(Tracks *tracks, const Task *task, int more)
 {
-	if (!task->moves || !more)
+	if (!task->links || !more)
 		return;
-	links_add(&tracks->users, &task->links, more);
+	links_add(&tracks->users, task->links, more);
 	tracks->changed = true;
 }
 
@@ -252,7 +256,7 @@ tracks_busy(const Tracks *tracks, const LinkSet *links)
 
 	for (int i = 0; i < tracks->n; i++) {
 		const Flight *f = &tracks->flights[i];
-		if (link_sets_meet(&f->task->links, links))
+		if (f->task->links && link_sets_meet(f->task->links, links))
 			busy = add_picoseconds(busy, add_picoseconds(f->latency, f->left));
 	}
 	return busy;

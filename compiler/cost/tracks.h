@@ -25,18 +25,18 @@ typedef enum TaskKind {
 
 typedef struct Task {
 	TaskKind kind;
-	bool moves;	     /* data between devices; else it computes */
-	int64_t picoseconds; /* with the links to itself */
-	int64_t shared;	     /* ... its last so many at their pace */
-	LinkSet links;
-	int start; /* of TASK_done: which task */
+	bool moves;    /* data between devices; else it computes */
+	bool critical; /* on a chain of tasks from 0 to the end in which each begins as the
+			  one before ends; of a done its start is */
+	int64_t picoseconds;  /* with the links to itself */
+	int64_t shared;	      /* ... its last so many at their pace */
+	const LinkSet *links; /* NULL: none */
+	int start;	      /* of TASK_done: which task */
 
 	/* by tracks_run(): of a start until its data are there, of a done while the
 	   thread stands there */
 	int64_t from, to;
 	int flight;	 /* which of what is under way, from 1 on; 0: it is not */
-	bool critical;	 /* on a chain of tasks from 0 to the end in which each begins as
-			    the one before ends; of a done its start is */
 	int64_t exposed; /* nothing is computed meanwhile: shared equally by those
 			    that move data then */
 } Task;
@@ -76,7 +76,7 @@ typedef struct LinkMerge {
 } LinkMerge;
 void links_note(LinkMerge *merge, const LinkSet *links);
 void links_choose(LinkMerge *merge);
-void links_merge(const LinkMerge *merge, LinkSet *links);
+const LinkSet *links_merged(const LinkMerge *merge, const LinkSet *links, Arena *a);
 
 /* At most INT64_MAX. */
 static inline int64_t

@@ -777,7 +777,7 @@ start(const TransferCost *cost)
 		.moves = true,
 		.picoseconds = bytes,
 		.shared = bytes,
-		.links = cost->loads.used,
+		.links = &cost->loads.used,
 	};
 }
 

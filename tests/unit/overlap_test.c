@@ -30,17 +30,20 @@ draw(int n)
 }
 
 static Task
-random_task(bool moves)
+random_task(Arena *a, bool moves)
 {
+	LinkSet *links = NEW(a, LinkSet);
+
 	Task task = {.picoseconds = 1 + draw(moves ? 40 : 30), .moves = moves};
 
 	if (!moves)
 		return task;
 	task.kind = TASK_start;
 	task.shared = task.picoseconds - draw(2);
-	task.links.row[draw(ROWS)] = 1;
+	task.links = links;
+	links->row[draw(ROWS)] = 1;
 	if (!draw(4))
-		task.links.row[draw(ROWS)] = 1;
+		links->row[draw(ROWS)] = 1;
 	return task;
 }
 
@@ -53,7 +56,7 @@ random_graph(Arena *a, int steps)
 
 	*g = (Graph){.arena = a, .jobs = NEW_ARRAY(a, Job, 2 * MOST)};
 	for (int i = 0; i < steps; i++) {
-		Task task = random_task(draw(5) < 2);
+		Task task = random_task(a, draw(5) < 2);
 		first[i] = last[i] = graph_add_job(g, NULL, task);
 		if (task.moves) {
 			g->jobs[g->n - 1].grows = draw(2);

@@ -18,6 +18,8 @@ run(int64_t picoseconds)
 	return (Task){.picoseconds = picoseconds};
 }
 
+static const LinkSet link_sets[] = {{{0}}, {{1}}, {{2}}, {{3}}}; /* by their bits */
+
 static Task
 move(TaskKind kind, int64_t picoseconds, LinkParts links)
 {
@@ -26,7 +28,7 @@ move(TaskKind kind, int64_t picoseconds, LinkParts links)
 		.moves = true,
 		.picoseconds = picoseconds,
 		.shared = picoseconds,
-		.links = {{links}},
+		.links = &link_sets[links],
 	};
 }
 

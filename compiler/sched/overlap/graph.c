@@ -36,6 +36,8 @@ task_in(Scheduling *s, const Op *op)
 		return (Task){0};
 	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
 	Task task = task_of(op, &cost);
+	if (task.moves)
+		task.links = arena_copy(s->arena, &cost.links, sizeof cost.links);
 	s->times[op->id] = task.picoseconds;
 	return task;
 }
@@ -99,11 +101,12 @@ merge_links(Graph *g)
 
 	for (int i = 0; i < g->n; i++)
 		if (g->jobs[i].task.moves)
-			links_note(&merge, &g->jobs[i].task.links);
+			links_note(&merge, g->jobs[i].task.links);
 	links_choose(&merge);
 	for (int i = 0; i < g->n; i++)
 		if (g->jobs[i].task.moves)
-			links_merge(&merge, &g->jobs[i].task.links);
+			g->jobs[i].task.links =
+				links_merged(&merge, g->jobs[i].task.links, g->arena);
 }
 
 /* ---- edges ---------------------------------------------------------------------- */
@@ -222,7 +225,7 @@ graph_work(const Graph *g)
 	for (int i = 0; i < g->n; i++) {
 		const Task *task = &g->jobs[i].task;
 		if (task->moves)
-			links_add(&sums, &task->links, task->shared);
+			links_add(&sums, task->links, task->shared);
 		else
 			left.thread = add_picoseconds(left.thread, task->picoseconds);
 	}

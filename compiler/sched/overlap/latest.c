@@ -43,7 +43,7 @@ deadline(const Latest *l, const Task *task, int done)
 	int64_t end = time_at(l, l->place[done]);
 
 	for (int row = 0; row < LINK_ROWS; row++)
-		if (task->links.row[row])
+		if (task->links->row[row])
 			end = lesser(end, l->taken[row]);
 	return end;
 }
@@ -73,7 +73,7 @@ place_latest(Latest *l, int i)
 		l->place[i] = place_by(l, i, l->place[done], greater(begin, task->from));
 	}
 	for (int row = 0; row < LINK_ROWS; row++)
-		if (task->links.row[row])
+		if (task->links->row[row])
 			l->taken[row] = time_at(l, l->place[i]);
 }
 

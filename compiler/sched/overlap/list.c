@@ -107,7 +107,7 @@ count_off(Listing *list, const Job *job, int64_t from)
 
 	if (!task->moves)
 		left->thread -= task->picoseconds;
-	else if (task->links.word[left->word] & left->bit)
+	else if (task->links->word[left->word] & left->bit)
 		left->link -= task->shared;
 	list->least = greater(list->least, add_picoseconds(from, job->path));
 	list->least =
@@ -166,7 +166,7 @@ keeps_links(const Job *start, const Job *before, int64_t time)
 	for (const struct Edge *e = before->after; e; e = e->next) {
 		const Job *other = e->to;
 		if (other->task.kind != TASK_start || other->waits > 1
-			|| !link_sets_meet(&other->task.links, &start->task.links))
+			|| !link_sets_meet(other->task.links, start->task.links))
 			continue;
 		int64_t first = add_picoseconds(start->task.picoseconds, other->path);
 		int64_t second = add_picoseconds(time,
@@ -202,7 +202,7 @@ begin_transfers(Listing *list, int64_t busy)
 
 	while (list->starts.n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
 		Job *job = ready_take(&list->starts);
-		int64_t before = tracks_busy(list->tracks, &job->task.links);
+		int64_t before = tracks_busy(list->tracks, job->task.links);
 		int64_t after = add_picoseconds(before, job->task.picoseconds);
 		bool shares = list->taste.share == SHARE_never ? before && after > busy
 			: list->taste.share == SHARE_soon      ? before > busy
