@@ -23,13 +23,16 @@ typedef struct Use {
 typedef struct Residency {
 	Use *uses; /* by value id */
 	int64_t limit;
-	bool changed;
+	bool *changed; /* NULL, or by value id */
+	bool any;
 } Residency;
 
 static void
 set_on_chip(Residency *r, Value *v, bool on_chip)
 {
-	r->changed |= v->on_chip != on_chip;
+	if (v->on_chip != on_chip && r->changed)
+		r->changed[v->id] = true;
+	r->any |= v->on_chip != on_chip;
 	v->on_chip = on_chip;
 }
 
@@ -126,13 +129,14 @@ place_block(Residency *r, const Block *b, int64_t taken)
 }
 
 bool
-residency_find(Module *m)
+residency_find(Module *m, bool *changed)
 {
 	Arena *scratch = arena_new();
 	Residency r = {.uses = NEW_ARRAY(scratch, Use, m->nvalues + 1),
-		.limit = m->mesh.target->on_chip_bytes / 2};
+		.limit = m->mesh.target->on_chip_bytes / 2,
+		.changed = changed};
 
 	place_block(&r, m->entry, 0);
 	arena_free(scratch);
-	return r.changed;
+	return r.any;
 }

@@ -6,7 +6,8 @@
 
 #include "ir/ir.h"
 
-/* Sets `on_chip` of all values; false: as it was.  Requires L_fused and module_number(). */
-bool residency_find(Module *m);
+/* Sets `on_chip` of all values; false: as it was.  `changed`, NULL or by value id: of which it
+   is another now.  Requires L_fused and module_number(). */
+bool residency_find(Module *m, bool *changed);
 
 #endif

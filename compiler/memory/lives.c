@@ -251,7 +251,6 @@ lives_find(Module *m, Arena *a)
 {
 	Lives *l = NEW(a, Lives);
 
-	module_number(m);
 	*l = (Lives){.module = m,
 		.arena = a,
 		.step = NEW_ARRAY(a, Op *, m->nops + 1),

@@ -35,7 +35,7 @@ typedef struct Lives {
 	Shared **shared;    /* by value id */
 } Lives;
 
-/* Requires L_fused; numbers the module. */
+/* Requires L_fused and module_number(). */
 Lives *lives_find(Module *m, Arena *a);
 /* At its step `op` reads x and writes v: may they be in the same place? */
 bool lives_may_overwrite(const Op *op, const Value *x, const Value *v);

@@ -378,6 +378,7 @@ plan_within(Module *m, int64_t enough, Arena *a)
 Plan *
 plan_build(Module *m)
 {
+	module_number(m);
 	return plan_within(m, 0, m->arena);
 }
 

@@ -30,7 +30,8 @@ typedef struct Plan {
 
 /* Requires L_fused, with copies where lives_pairs() needs them. */
 Plan *plan_build(Module *m);
-/* The same in an arena, of as few bytes as can be, or of `enough` of device memory. */
+/* The same in an arena, of as few bytes as can be, or of `enough` of device memory.
+   Requires module_number(). */
 Plan *plan_within(Module *m, int64_t enough, Arena *a);
 int64_t plan_peak(const Plan *plan); /* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */

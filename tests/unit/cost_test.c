@@ -329,7 +329,7 @@ test_residency(Session *session)
 	Value *sum = make_binary(make_in(m), O_add, v[2], v[4]);
 	make_return(m->entry, 1, &sum, (Range){0}, NULL);
 	module_number(m);
-	residency_find(m);
+	residency_find(m, NULL);
 	ok(!x->on_chip && v[1]->on_chip && v[2]->on_chip && !sum->on_chip,
 		"what later steps read stays on the chip; parameters and results do not");
 	ok(v[3]->on_chip && !v[4]->on_chip, "as many as have room in half of it");

@@ -55,6 +55,7 @@ bool
 fused_check(Module *m, Range where)
 {
 	Arena *a = arena_new();
+	module_number(m);
 	Lives *l = lives_find(m, a);
 	const Check c = {view_new(m), m, where};
 	int n;
@@ -77,6 +78,6 @@ fused_check(Module *m, Range where)
 	arena_free(a);
 	if (diag_errors(m->session))
 		return false;
-	residency_find(m);
+	residency_find(m, NULL);
 	return true;
 }

@@ -177,9 +177,12 @@ void
 copies_insert(Module *m)
 {
 	Arena *a = arena_new();
+	module_number(m);
 	Lives *l = lives_find(m, a);
-	if (fill_each(m, l))
+	if (fill_each(m, l)) {
+		module_number(m);
 		l = lives_find(m, a);
+	}
 	int n;
 	const Pair *pairs = lives_pairs(l, &n);
 	bool *copied = NEW_ARRAY(a, bool, n + 1);

@@ -245,6 +245,6 @@ fuse(Module *m)
 	}
 	set_unset(m);
 	module_number(m);
-	residency_find(m);
+	residency_find(m, NULL);
 	return true;
 }

@@ -83,8 +83,7 @@ last_end_first(const void *a, const void *b)
 				: (x->begin < y->begin) - (x->begin > y->begin);
 }
 
-/* Is it one of several that are one transfer?  These stay where they are. */
-static bool
+bool
 is_one_of_several(const Op *op)
 {
 	return op_is_combined(op) || (op->next && op_is_combined(op->next));
@@ -204,10 +203,8 @@ fit_memory(Module *m, int64_t limit)
 {
 	FitResult result = FIT_as_it_is;
 
-	if (limit == INT64_MAX) {
-		module_number(m);
+	if (limit == INT64_MAX)
 		return FIT_as_it_is;
-	}
 	for (int i = 0; i < ROUNDS; i++) {
 		Arena *a = arena_new();
 		const Plan *plan = plan_within(m, limit, a);

@@ -26,18 +26,25 @@ graph_add_edge(Graph *g, int from, int to)
 
 /* ---- jobs ---------------------------------------------------------------------- */
 
-/* What has bodies takes as long as these do. */
-static Task
-task_in(Scheduling *s, const Op *op)
+Task
+task_priced(Scheduling *s, const Op *op)
 {
-	if (op->nbodies && !op_is_fusion(op))
-		return (Task){.picoseconds = s->times[op->id]};
 	if (!op_is_step(op))
 		return (Task){0};
 	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
 	Task task = task_of(op, &cost);
 	if (task.moves)
 		task.links = arena_copy(s->arena, &cost.links, sizeof cost.links);
+	return task;
+}
+
+/* What has bodies takes as long as these do. */
+static Task
+task_in(Scheduling *s, const Op *op)
+{
+	if (op->nbodies && !op_is_fusion(op))
+		return (Task){.picoseconds = s->times[op->id]};
+	Task task = task_priced(s, op);
 	s->times[op->id] = task.picoseconds;
 	return task;
 }
@@ -85,6 +92,7 @@ add_jobs(Graph *g, Scheduling *s)
 			&& !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
+		s->tasks[op->id] = &g->jobs[g->n - 1].task;
 		if (!begins)
 			continue;
 		g->jobs[g->n - 1].grows = op_grows(op);
@@ -272,11 +280,13 @@ scheduling_new(Module *m, Arena *a)
 {
 	Scheduling *s = NEW(a, Scheduling);
 
+	module_number(m);
 	*s = (Scheduling){.arena = a, .lives = lives_find(m, a)};
 	join_pairs(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
 	s->times = NEW_ARRAY(a, int64_t, m->nops + 1);
+	s->tasks = NEW_ARRAY(a, const Task *, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	s->kept = NEW_ARRAY(a, const Block *, m->nvalues + 1);
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))

@@ -20,7 +20,8 @@
 
 /* ---- the program in an order ------------------------------------------------------ */
 
-/* The collective only begins; its value is that of the done, which is returned. */
+/* The collective only begins; its value is that of the done, which is returned.  The module
+   stays numbered. */
 static Op *
 begin_only(Op *op)
 {
@@ -28,9 +29,11 @@ begin_only(Op *op)
 	Value *v = op->results[0];
 	Op *done = op_new(m, O_done, 0, NULL, 0, NULL, op->range, op->label);
 
+	done->id = m->nops++;
 	op->results = NULL;
 	op->nresults = op->result_room = 0;
 	Value *begun = op_add_result(op, arena_printf(m->arena, "%s.start", v->name), &v->type);
+	begun->id = m->nvalues++;
 	begun->placement = v->placement;
 	begun->no_placement = v->no_placement;
 	begun->range = v->range;
@@ -185,7 +188,63 @@ has_transfers(const Module *m)
 	return false;
 }
 
-/* One step after the other, as the program was: before it is numbered anew. */
+/* ---- the time of a program in order ----------------------------------------------- */
+
+/* What is known since it was put in order. */
+typedef struct Retiming {
+	Scheduling *s;
+	const bool *changed; /* by value id: it is on the chip, or is not any more */
+	int *at;	     /* by op id: its task */
+} Retiming;
+
+static bool
+price_changed(const Retiming *known, const Op *op)
+{
+	bool changed = is_one_of_several(op);
+
+	for (int i = 0; i < op->noperands; i++)
+		changed |= known->changed[op->operands[i]->id];
+	for (int i = 0; i < op->nresults; i++)
+		changed |= known->changed[op->results[i]->id];
+	return changed;
+}
+
+static int64_t block_again(const Retiming *known, const Block *b);
+
+static Task
+task_again(const Retiming *known, const Op *op)
+{
+	int64_t of[2] = {0};
+
+	if (op->kind == O_done)
+		return (Task){.kind = TASK_done, .start = known->at[op->operands[0]->def->id]};
+	for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
+		of[i] = block_again(known, op->bodies[i]);
+	if (op_is_loop(op))
+		of[0] = loop_picoseconds(op, of[LOOP_CONDITION], of[LOOP_BODY]);
+	if (op_is_loop(op) || op_is_branch(op))
+		return (Task){.picoseconds = greater(of[0], of[1])};
+	Task task =
+		price_changed(known, op) ? task_priced(known->s, op) : *known->s->tasks[op->id];
+	task.kind = op->async ? TASK_start : TASK_run;
+	return task;
+}
+
+static int64_t
+block_again(const Retiming *known, const Block *b)
+{
+	Arena *a = known->s->arena;
+	Task *tasks = NEW_ARRAY(a, Task, block_length(b));
+	int n = 0;
+
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		known->at[op->id] = n;
+		tasks[n++] = task_again(known, op);
+	}
+	return tracks_run(tasks, n, a);
+}
+
+/* One step after the other, as the program was. */
 static int64_t
 serial_time(const Scheduling *s, const Block *b)
 {
@@ -215,12 +274,14 @@ schedule_in(Module *m, First least, bool combines, int64_t bytes)
 	schedule_block(s, m->entry);
 	int64_t serial = serial_time(s, m->entry);
 	FitResult fit = fit_memory(m, bytes);
-	bool changed = residency_find(m) || fit == FIT_shortened;
-	int64_t time = fit && changed ? timeline_time(m) : s->time;
+	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
+	bool other = residency_find(m, changed) || fit == FIT_shortened;
+	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
+	int64_t time = fit && other ? block_again(&again, m->entry) : s->time;
 	bool good = fit && time <= serial;
 	if (!good) {
 		undo(s);
-		residency_find(m);
+		residency_find(m, NULL);
 	}
 	arena_free(a);
 	return good;

@@ -67,6 +67,7 @@ typedef struct Scheduling {
 	Lives *lives;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
 	int64_t *times;	    /* ... how long it takes; of what has bodies: in order */
+	const Task **tasks; /* ... of what has none */
 	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
@@ -80,6 +81,8 @@ typedef struct Scheduling {
 Scheduling *scheduling_new(Module *m, Arena *a);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
+/* An op without bodies, as it is priced now. */
+Task task_priced(Scheduling *s, const Op *op);
 /* The parts that it is made of.  Jobs have numbers from 1 on, a done that behind its begin;
    an edge from or to 0 is none. */
 int graph_add_job(Graph *g, Op *op, Task task);
@@ -142,10 +145,11 @@ Order plain_schedule(Graph *g);
 Order best_order(Graph *g, First least, int64_t within);
 /* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
-/* fit.c: shortens transfers of a program in order, until it takes no more bytes.  Numbers
-   the module. */
+/* fit.c: shortens transfers of a program in order, until it takes no more bytes.  Those that
+   are one with others stay where they are. */
 typedef enum FitResult { FIT_not, FIT_as_it_is, FIT_shortened } FitResult;
 FitResult fit_memory(Module *m, int64_t limit);
+bool is_one_of_several(const Op *op);
 /* A collective as one op again, where it begins. */
 void join_transfer(Op *done);
 
