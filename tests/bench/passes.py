@@ -7,9 +7,9 @@ Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
 each on 8 and on 65,536 devices, a transformer of 96 layers, and steps that train 24 to
 192 such layers, written one after the other and as a loop; the least of N runs, in
 microseconds an op (of the transformers: milliseconds, and microseconds a layer).  A pass
-that is linear has one figure in its column.  --overlap: collectives may begin early, which is
-what the pass of that name has to do.  --cpu counts the processor's time
-instead of the clock's, for machines that are not quiet.
+that is linear has one figure in its column.  --overlap: collectives may begin early,
+which is what the pass of that name is for.  --cpu counts the processor's time instead of
+the clock's, for machines that are not quiet.
 """
 import argparse
 import collections
