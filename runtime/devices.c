@@ -243,11 +243,12 @@ static void
 slabs_map(Machine *m)
 {
 	const shdrt_program *p = m->program;
-	if (p->target_memory && p->slab_bytes > p->target_memory)
+	int64_t needed = p->device_bytes ? p->device_bytes : p->slab_bytes;
+	if (p->target_memory && needed > p->target_memory)
 		rt_fail(SHDRT_MEMORY,
 			"out of memory: a device needs %lld bytes, "
 			"one of %s has %lld",
-			(long long)p->slab_bytes, p->target, (long long)p->target_memory);
+			(long long)needed, p->target, (long long)p->target_memory);
 	/* An odd number of lines apart: equal offsets in different slabs do
 	   not compete for the same sets of the caches. */
 	m->slab_stride = ((size_t)p->slab_bytes + LINE - 1) / LINE * LINE;

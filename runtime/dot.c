@@ -249,13 +249,23 @@ direct_f64(const shdrt_dot *d, const void *a, const void *b, void *c, int add)
 				uint64_t x = (uint64_t)a[i * d->a_m + k * d->a_k]; \
 				const in_type *y = b + k * d->b_k; \
 				for (int64_t j = 0; j < d->n; j++) \
-					row[j] = (out_type)((uint64_t)row[j] \
+					row[j] = shdrt_##out##_from_u64((uint64_t)row[j] \
 						+ x * (uint64_t)y[j * d->b_n]); \
 			} \
 		} \
 	}
 /* clang-format off */
 #define INTEGER_PAIRS(X) \
+	X(i4, int8_t, i4, int8_t) \
+	X(i4, int8_t, i8, int8_t) \
+	X(i4, int8_t, i16, int16_t) \
+	X(i4, int8_t, i32, int32_t) \
+	X(i4, int8_t, i64, int64_t) \
+	X(u4, uint8_t, u4, uint8_t) \
+	X(u4, uint8_t, u8, uint8_t) \
+	X(u4, uint8_t, u16, uint16_t) \
+	X(u4, uint8_t, u32, uint32_t) \
+	X(u4, uint8_t, u64, uint64_t) \
 	X(i8, int8_t, i8, int8_t) \
 	X(i8, int8_t, i16, int16_t) \
 	X(i8, int8_t, i32, int32_t) \

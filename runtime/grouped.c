@@ -56,7 +56,8 @@ MOVE(float, float, SHDRT_NARROW_FLOATS(READ_NARROW) READ(f32, float, ),
 	SHDRT_NARROW_FLOATS(WRITE_NARROW) WRITE(f32, float, ))
 MOVE(double, double, SHDRT_NARROW_FLOATS(READ_NARROW) READ(f32, float, ) READ(f64, double, ),
 	WRITE(f64, double, ))
-MOVE(integer, uint64_t, INTEGERS(READ), INTEGERS(WRITE))
+MOVE(integer, uint64_t, INTEGERS(READ) READ(i4, int8_t, (uint64_t)) READ(u4, uint8_t, ),
+	INTEGERS(WRITE) WRITE(i4, int8_t, shdrt_wrap_i4) WRITE(u4, uint8_t, shdrt_wrap_u4))
 
 static int64_t
 width_of(int64_t n, int64_t j)

@@ -23,6 +23,8 @@
 /* What numpy calls them, without the byte order. */
 static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_pred] = "b1",
+	[SHDRT_i4] = "V1",
+	[SHDRT_u4] = "V1",
 	[SHDRT_i8] = "i1",
 	[SHDRT_i16] = "i2",
 	[SHDRT_i32] = "i4",

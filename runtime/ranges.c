@@ -18,6 +18,8 @@
    greatest number */
 #define WHOLE(X) \
 	X(pred, uint8_t, 0, 1) \
+	X(i4, int8_t, -8, 7) \
+	X(u4, uint8_t, 0, 15) \
 	X(i8, int8_t, INT8_MIN, INT8_MAX) \
 	X(i16, int16_t, INT16_MIN, INT16_MAX) \
 	X(i32, int32_t, INT32_MIN, INT32_MAX) \

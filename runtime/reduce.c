@@ -145,6 +145,11 @@ STEP(or_64, uint64_t, AS_IS, uint64_t)
 SHDRT_NARROW_FLOATS(X)
 #undef X
 
+/* Sums and products of 8 bits have the low ones of 4. */
+CONVERT_LOOP(load_4, uint8_t, uint8_t, AS_IS)
+CONVERT_LOOP(store_i4, uint8_t, int8_t, shdrt_wrap_i4)
+CONVERT_LOOP(store_u4, uint8_t, uint8_t, shdrt_wrap_u4)
+
 /* dtype: the steps by combiner (add max min mul and or), widening */
 static const struct {
 	Step *step[SHDRT_COMBINER_COUNT];
@@ -153,6 +158,8 @@ static const struct {
 } reducers[SHDRT_DTYPE_COUNT] = {
 	/* Of truth values, the sum and the greatest are "or". */
 	[SHDRT_pred] = {{or_8, or_8, and_8, and_8, and_8, or_8}, NULL, NULL},
+	[SHDRT_i4] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8}, load_4, store_i4},
+	[SHDRT_u4] = {{add_i8, max_u8, min_u8, mul_i8, and_8, or_8}, load_4, store_u4},
 	[SHDRT_i8] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8}, NULL, NULL},
 	[SHDRT_i16] = {{add_i16, max_i16, min_i16, mul_i16, and_16, or_16}, NULL, NULL},
 	[SHDRT_i32] = {{add_i32, max_i32, min_i32, mul_i32, and_32, or_32}, NULL, NULL},
@@ -202,6 +209,8 @@ rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n, const char *const *
 static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	/*               add  max                 min            mul  and  or */
 	[SHDRT_pred] = {0, 0, 1, 1, 1, 0},
+	[SHDRT_i4] = {0, 0xf8, 7, 1, 0xff, 0},
+	[SHDRT_u4] = {0, 0, 0xf, 1, 0xf, 0},
 	[SHDRT_i8] = {0, 0x80, 0x7f, 1, 0xff, 0},
 	[SHDRT_i16] = {0, 0x8000, 0x7fff, 1, 0xffff, 0},
 	[SHDRT_i32] = {0, 0x80000000, 0x7fffffff, 1, 0xffffffff, 0},
@@ -263,6 +272,7 @@ rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 	switch (dtype) {
 	case SHDRT_pred:
 		return AT(uint8_t, i) != 0;
+	case SHDRT_i4:
 	case SHDRT_i8:
 		return AT(int8_t, i);
 	case SHDRT_i16:
@@ -271,6 +281,7 @@ rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 		return AT(int32_t, i);
 	case SHDRT_i64:
 		return (double)AT(int64_t, i);
+	case SHDRT_u4:
 	case SHDRT_u8:
 		return AT(uint8_t, i);
 	case SHDRT_u16:

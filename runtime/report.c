@@ -369,7 +369,7 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 	fprintf(out,
 		"a device: %" PRId64 " bytes of memory, %" PRId64 " flops, %" PRId64
 		" bytes received\n",
-		p->slab_bytes, p->flops, bytes);
+		p->device_bytes ? p->device_bytes : p->slab_bytes, p->flops, bytes);
 	if (!p->launch)
 		fprintf(out, "memory touched: %" PRId64 " bytes of %" PRId64 "\n",
 			rt_machine_touched(m), p->slab_bytes);

@@ -16,6 +16,8 @@
 
 static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_pred] = "BOOL",
+	[SHDRT_i4] = "I4",
+	[SHDRT_u4] = "U4",
 	[SHDRT_i8] = "I8",
 	[SHDRT_i16] = "I16",
 	[SHDRT_i32] = "I32",

@@ -262,7 +262,8 @@ struct shdrt_program {
 	const shdrt_collective *collectives;
 	int nslots;
 	const shdrt_externs *externs; /* NULL: none */
-	int64_t slab_bytes;	      /* of one device */
+	int64_t slab_bytes;	      /* of one device, here */
+	int64_t device_bytes;	      /* of the target's memory; 0: as many */
 	int keeps_inputs;	      /* run() leaves the parameters as they are */
 	const char *target;	      /* "v5e" */
 	int64_t target_memory;	      /* bytes a device of it has */

@@ -238,15 +238,34 @@ SHDRT_NARROW_FLOATS(X)
 
 /* ---- conversions ---- */
 
+/* What holds them, least and greatest, bits. */
 #define SHDRT_INTEGERS(X) \
-	X(i8, int8_t, uint8_t, INT8_MIN, INT8_MAX) \
-	X(i16, int16_t, uint16_t, INT16_MIN, INT16_MAX) \
-	X(i32, int32_t, uint32_t, INT32_MIN, INT32_MAX) \
-	X(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX) \
-	X(u8, uint8_t, uint8_t, 0, UINT8_MAX) \
-	X(u16, uint16_t, uint16_t, 0, UINT16_MAX) \
-	X(u32, uint32_t, uint32_t, 0, UINT32_MAX) \
-	X(u64, uint64_t, uint64_t, 0, UINT64_MAX)
+	X(i4, int8_t, uint8_t, -8, 7, 4) \
+	X(u4, uint8_t, uint8_t, 0, 15, 4) \
+	X(i8, int8_t, uint8_t, INT8_MIN, INT8_MAX, 8) \
+	X(i16, int16_t, uint16_t, INT16_MIN, INT16_MAX, 16) \
+	X(i32, int32_t, uint32_t, INT32_MIN, INT32_MAX, 32) \
+	X(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX, 64) \
+	X(u8, uint8_t, uint8_t, 0, UINT8_MAX, 8) \
+	X(u16, uint16_t, uint16_t, 0, UINT16_MAX, 16) \
+	X(u32, uint32_t, uint32_t, 0, UINT32_MAX, 32) \
+	X(u64, uint64_t, uint64_t, 0, UINT64_MAX, 64)
+
+/* The low bits, as a number of the dtype; of whole bytes the cast alone. */
+#define SHDRT_WRAP(type, least, bits, x) \
+	((bits) == 8 * sizeof(type) ? (type)(x) \
+			: (least) != 0 \
+			? (type)((int64_t)((uint64_t)(x) << (64 - (bits))) >> (64 - (bits))) \
+			: (type)((uint64_t)(x) << (64 - (bits)) >> (64 - (bits))))
+#define SHDRT_UNSIGNED(unsigned_type, bits, x) \
+	((unsigned_type)((unsigned_type)(x) & (unsigned_type)(UINT64_MAX >> (64 - (bits)))))
+#define X(name, type, unsigned_type, least, greatest, bits) \
+	SHDRT_FN type shdrt_wrap_##name(int64_t x) \
+	{ \
+		return SHDRT_WRAP(type, least, bits, x); \
+	}
+SHDRT_INTEGERS(X)
+#undef X
 
 /* Between integers: the low bits.  To pred: is it not zero? */
 #define SHDRT_CONVERT(to, to_type, from, from_type) \
@@ -254,7 +273,14 @@ SHDRT_NARROW_FLOATS(X)
 	{ \
 		return (to_type)x; \
 	}
+#define SHDRT_TO_BITS(to, to_type, from, from_type) \
+	SHDRT_FN to_type shdrt_##to##_from_##from(from_type x) \
+	{ \
+		return shdrt_wrap_##to((int64_t)x); \
+	}
 #define SHDRT_TO_INTEGERS(from, from_type) \
+	SHDRT_TO_BITS(i4, int8_t, from, from_type) \
+	SHDRT_TO_BITS(u4, uint8_t, from, from_type) \
 	SHDRT_CONVERT(i8, int8_t, from, from_type) \
 	SHDRT_CONVERT(i16, int16_t, from, from_type) \
 	SHDRT_CONVERT(i32, int32_t, from, from_type) \
@@ -271,7 +297,7 @@ SHDRT_NARROW_FLOATS(X)
 	{ \
 		return x != 0; \
 	}
-#define X(name, type, unsigned_type, least, greatest) \
+#define X(name, type, unsigned_type, least, greatest, bits) \
 	SHDRT_TO_INTEGERS(name, type) \
 	SHDRT_TO_FLOATS(name, type) \
 	SHDRT_TO_PRED(name, type)
@@ -298,6 +324,8 @@ shdrt_f64_odd_i64(int64_t x)
 /* All of at most 32 bits fit a double exactly. */
 #define SHDRT_TO_NARROW(to, type) \
 	SHDRT_NARROW_FROM(to, type, pred, uint8_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, i4, int8_t, (double)) \
+	SHDRT_NARROW_FROM(to, type, u4, uint8_t, (double)) \
 	SHDRT_NARROW_FROM(to, type, i8, int8_t, (double)) \
 	SHDRT_NARROW_FROM(to, type, i16, int16_t, (double)) \
 	SHDRT_NARROW_FROM(to, type, i32, int32_t, (double)) \
@@ -330,6 +358,8 @@ SHDRT_TO_PRED(f64, double)
 		return x == x ? value : 0; \
 	}
 #define SHDRT_FROM_FLOAT(from, type) \
+	SHDRT_SATURATE(i4, int8_t, from, type, (type)-8, (type)8, -8, 7) \
+	SHDRT_SATURATE(u4, uint8_t, from, type, (type)0, (type)16, 0, 15) \
 	SHDRT_SATURATE(i8, int8_t, from, type, (type)-128, (type)128, INT8_MIN, INT8_MAX) \
 	SHDRT_SATURATE(i16, int16_t, from, type, (type)-0x1p15, (type)0x1p15, INT16_MIN, \
 		INT16_MAX) \
@@ -350,6 +380,8 @@ SHDRT_FROM_FLOAT(f64, double)
 		return shdrt_##to##_from_f32(shdrt_f32_from_##from(x)); \
 	}
 #define SHDRT_FROM_NARROW(from, from_type) \
+	SHDRT_INTEGER_FROM(i4, int8_t, from, from_type) \
+	SHDRT_INTEGER_FROM(u4, uint8_t, from, from_type) \
 	SHDRT_INTEGER_FROM(i8, int8_t, from, from_type) \
 	SHDRT_INTEGER_FROM(i16, int16_t, from, from_type) \
 	SHDRT_INTEGER_FROM(i32, int32_t, from, from_type) \
@@ -372,8 +404,8 @@ SHDRT_NARROW_FLOATS(SHDRT_FROM_NARROW)
 	{ \
 		return number(x); \
 	}
-#define X(name, type, unsigned_type, least, greatest) \
-	SHDRT_BITS_OF(name, type, unsigned_type, (unsigned_type), (type))
+#define X(name, type, unsigned_type, least, greatest, bits) \
+	SHDRT_BITS_OF(name, type, unsigned_type, (unsigned_type), shdrt_wrap_##name)
 SHDRT_INTEGERS(X)
 #undef X
 #define X(name, type) \
@@ -391,6 +423,8 @@ SHDRT_BITS_OF(f64, double, uint64_t, shdrt_bits_f64, shdrt_f64_bits)
 		(void)x; \
 		return negative; \
 	}
+SHDRT_NEGATIVE(i4, int8_t, x < 0)
+SHDRT_NEGATIVE(u4, uint8_t, 0)
 SHDRT_NEGATIVE(i8, int8_t, x < 0)
 SHDRT_NEGATIVE(i16, int16_t, x < 0)
 SHDRT_NEGATIVE(i32, int32_t, x < 0)
@@ -401,13 +435,13 @@ SHDRT_NEGATIVE(u32, uint32_t, 0)
 SHDRT_NEGATIVE(u64, uint64_t, 0)
 SHDRT_NEGATIVE(pred, uint8_t, 0)
 
-#define X(name, type, unsigned_type, least, greatest) \
+#define X(name, type, unsigned_type, least, greatest, bits) \
 	SHDRT_FN type shdrt_div_##name(type a, type b) \
 	{ \
 		if (b == 0) \
-			return (type)-1; \
+			return SHDRT_WRAP(type, least, bits, -1); \
 		if ((least) != 0 && b == (type)-1) \
-			return (type)(0 - (unsigned_type)a); \
+			return SHDRT_WRAP(type, least, bits, 0 - (unsigned_type)a); \
 		return (type)(a / b); \
 	} \
 	SHDRT_FN type shdrt_rem_##name(type a, type b) \
@@ -431,39 +465,50 @@ SHDRT_NEGATIVE(pred, uint8_t, 0)
 				result *= square; \
 			square *= square; \
 		} \
-		return (type)result; \
+		return SHDRT_WRAP(type, least, bits, result); \
 	} \
 	SHDRT_FN type shdrt_shl_##name(type a, type b) \
 	{ \
-		return (unsigned_type)b < 8 * sizeof a ? (type)((unsigned_type)a << b) : 0; \
+		return (unsigned_type)b < (bits) \
+			? SHDRT_WRAP(type, least, bits, (unsigned_type)a << b) \
+			: 0; \
 	} \
 	SHDRT_FN type shdrt_shr_##name(type a, type b) \
 	{ \
-		return (unsigned_type)b < 8 * sizeof a ? (type)((unsigned_type)a >> b) : 0; \
+		return (unsigned_type)b < (bits) \
+			? (type)(SHDRT_UNSIGNED(unsigned_type, bits, a) >> b) \
+			: 0; \
 	} \
 	SHDRT_FN type shdrt_sar_##name(type a, type b) \
 	{ \
-		unsigned_type most = 8 * sizeof a - 1; \
+		unsigned_type most = (bits)-1; \
 		unsigned_type by = (unsigned_type)b < most ? (unsigned_type)b : most; \
-		int up = 64 - (int)(8 * sizeof a); \
-		return (type)((int64_t)((uint64_t)a << up) >> up >> by); \
+		int up = 64 - (bits); \
+		return SHDRT_WRAP(type, least, bits, \
+			(int64_t)((uint64_t)a << up) >> up >> by); \
 	} \
 	SHDRT_FN type shdrt_popcnt_##name(type a) \
 	{ \
-		return (type)__builtin_popcountll((unsigned_type)a); \
+		return SHDRT_WRAP(type, least, bits, \
+			__builtin_popcountll(SHDRT_UNSIGNED(unsigned_type, bits, a))); \
 	} \
 	SHDRT_FN type shdrt_clz_##name(type a) \
 	{ \
-		int unused = 64 - (int)(8 * sizeof a); \
-		return (type)(a ? __builtin_clzll((unsigned_type)a) - unused : 64 - unused); \
+		int unused = 64 - (bits); \
+		return SHDRT_WRAP(type, least, bits, \
+			a ? __builtin_clzll(SHDRT_UNSIGNED(unsigned_type, bits, a)) - unused \
+			  : (bits)); \
 	} \
 	SHDRT_FN type shdrt_not_##name(type a) \
 	{ \
-		return (type)((least) == 0 && (greatest) == 1 ? !a : ~a); \
+		return SHDRT_WRAP(type, least, bits, \
+			(least) == 0 && (greatest) == 1 ? !a : ~a); \
 	} \
 	SHDRT_FN type shdrt_abs_##name(type a) \
 	{ \
-		return shdrt_negative_##name(a) ? (type)(0 - (unsigned_type)a) : a; \
+		return shdrt_negative_##name(a) \
+			? SHDRT_WRAP(type, least, bits, 0 - (unsigned_type)a) \
+			: a; \
 	} \
 	SHDRT_FN type shdrt_sign_##name(type a) \
 	{ \
@@ -483,7 +528,7 @@ SHDRT_NEGATIVE(pred, uint8_t, 0)
 		return above < high ? above : high; \
 	}
 SHDRT_INTEGERS(X)
-X(pred, uint8_t, uint8_t, 0, 1)
+X(pred, uint8_t, uint8_t, 0, 1, 8)
 #undef X
 
 /* ---- floats: simple ---- */

@@ -49,6 +49,8 @@ float_key(double v)
 			row[i] = (Entry){key(value(*x)) ^ flip, i}; \
 	}
 KEYS(pred, uint8_t, (uint64_t), PLAIN)
+KEYS(i4, int8_t, signed_key, PLAIN)
+KEYS(u4, uint8_t, (uint64_t), PLAIN)
 KEYS(i8, int8_t, signed_key, PLAIN)
 KEYS(i16, int16_t, signed_key, PLAIN)
 KEYS(i32, int32_t, signed_key, PLAIN)

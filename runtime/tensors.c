@@ -173,6 +173,8 @@ bits_of(uint64_t key, int64_t i)
  */
 #define MADE_UP(X) \
 	X(pred, uint8_t, (uint8_t)(bits >> 63), (uint8_t)(i & 1)) \
+	X(i4, int8_t, (int8_t)((int)(bits >> 60) - 8), shdrt_i4_from_i64(i)) \
+	X(u4, uint8_t, (uint8_t)(bits >> 61), shdrt_u4_from_i64(i)) \
 	X(i8, int8_t, (int8_t)((int)(bits >> 60) - 8), (int8_t)i) \
 	X(i16, int16_t, (int16_t)((int)(bits >> 60) - 8), (int16_t)i) \
 	X(i32, int32_t, (int32_t)(bits >> 60) - 8, (int32_t)i) \
@@ -263,12 +265,20 @@ swap_bytes(char *out, size_t bytes, int64_t n)
 		}
 }
 
-/* Any byte but 0 counts as true; only 0 and 1 are computed with. */
+/* Any byte but 0 counts as true; of numbers of 4 bits only those count: what is computed
+   with has no others. */
 static void
-normalize_preds(char *out, int64_t n)
+normalize(shdrt_dtype dtype, char *out, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
-		out[i] = out[i] != 0;
+	if (dtype == SHDRT_pred)
+		for (int64_t i = 0; i < n; i++)
+			out[i] = out[i] != 0;
+	if (dtype == SHDRT_i4)
+		for (int64_t i = 0; i < n; i++)
+			out[i] = (char)shdrt_wrap_i4(out[i]);
+	if (dtype == SHDRT_u4)
+		for (int64_t i = 0; i < n; i++)
+			out[i] = (char)shdrt_wrap_u4(out[i]);
 }
 
 static void
@@ -305,8 +315,7 @@ fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device, ch
 			copy_strided(to, from, r.step, bytes, r.run);
 		if (view->swapped)
 			swap_bytes(to, bytes, r.run);
-		if (t->dtype == SHDRT_pred)
-			normalize_preds(to, r.run);
+		normalize(t->dtype, to, r.run);
 	}
 }
 

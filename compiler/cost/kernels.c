@@ -53,7 +53,8 @@ static double
 dtype_work(DType dtype)
 {
 	static const int work[DTYPE_COUNT] = {
-#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak, vector) [D_##id] = vector,
+#define DTYPE(id, hlo, bits, bytes, range, class, storage, compute, peak, vector) \
+	[D_##id] = vector,
 #include "ir/dtypes.def"
 #undef DTYPE
 	};
@@ -73,7 +74,7 @@ vector_seconds(const Target *target, DType dtype, double operations)
 static double
 memory_bytes(const Value *v, double elements)
 {
-	return v->on_chip ? 0 : elements * dtypes[v->type.dtype].bytes;
+	return v->on_chip ? 0 : elements * dtypes[v->type.dtype].bits / 8;
 }
 
 static double
@@ -116,7 +117,7 @@ result_bytes(const Step *step)
 static double
 rows_bytes(const Step *step, const Type *type, double n)
 {
-	int size = dtypes[type->dtype].bytes;
+	double size = dtypes[type->dtype].bits / 8.0;
 	double row = (double)type_elements_from(type, op_int(step->op, A_dim) + 1);
 	double apart = n / row * fmax(row * size, ROW_BYTES), all = (double)type_bytes(type);
 
@@ -133,7 +134,7 @@ sort_runs(const Step *step)
 	double room = fmax((double)step->mesh->target->on_chip_bytes / 2, 1);
 
 	for (int i = 0; i < step->op->noperands; i++)
-		bytes += line * dtypes[step_operand(step, i)->dtype].bytes;
+		bytes += line * dtypes[step_operand(step, i)->dtype].bits / 8;
 	double merges = fmax(0, ceil(log2(bytes / room)));
 	return 1 + merges * (merges + 3) / 2;
 }
@@ -201,7 +202,7 @@ local_vector_seconds(const Step *step)
 	DType dtype = (op->noperands ? step_operand(step, 0) : step->result)->dtype;
 	double operations = worked_elements(step) * local[op->kind].work;
 
-	if (dtypes[dtype].bytes < dtypes[step->result->dtype].bytes)
+	if (dtypes[dtype].bits < dtypes[step->result->dtype].bits)
 		dtype = step->result->dtype;
 	return vector_seconds(step->mesh->target, dtype, operations);
 }

@@ -33,7 +33,7 @@ double
 matrix_peak(const Target *target, DType dtype)
 {
 	const double peaks[DTYPE_COUNT] = {
-#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak, vector) target->peak,
+#define DTYPE(id, hlo, bits, bytes, range, class, storage, compute, peak, vector) target->peak,
 #include "ir/dtypes.def"
 #undef DTYPE
 	};

@@ -101,6 +101,6 @@ emit_copy(Emitter *e, const Op *op)
 		c_address(e, t, to, -1, false);
 		text_add(t, ", ");
 		c_address(e, t, from, -1, false);
-		text_printf(t, ", %lld);\n", (long long)type_bytes(&to->type));
+		text_printf(t, ", %lld);\n", (long long)type_stored(&to->type));
 	}
 }

@@ -85,7 +85,8 @@ emit_kernel(Emitter *e, const Op *op, const Kernel *k)
 	c_between(&call, n.nparams, e->indent);
 	c_address(e, &call, result, k->store.offset, false);
 	if (wide)
-		text_printf(&call, ", (float *)(slab + %lld)", (long long)e->plan->total);
+		text_printf(&call, ", (float *)(slab + %lld)",
+			(long long)plan_scratch_offset(e->plan));
 	text_printf(&e->run, "%s%s(%s);\n", e->indent, name, call.s);
 	text_free(t);
 	text_free(&call);

@@ -133,7 +133,7 @@ declare(Nest *n, const Node *x)
 		break;
 	case NODE_iota:
 		value = affine(n, x->index, true);
-		if (dtype_is_narrow(d))
+		if (dtype_is_narrow(d) || dtypes[d].bits < 8)
 			value = c_load(a, d,
 				arena_printf(a, "shdrt_%s_from_i64(%s)", dtypes[d].name,
 					value));

@@ -146,7 +146,7 @@ emit_dot(Emitter *e, const Op *op, const Kernel *k)
 	print_start(e, op, view_buffer(op, v.b->value), v.b->index, true);
 	text_add(t, ", ");
 	print_start(e, op, op->results[0], &k->store, false);
-	text_printf(t, ", slab + %lld);\n", (long long)e->plan->total);
+	text_printf(t, ", slab + %lld);\n", (long long)plan_scratch_offset(e->plan));
 }
 
 /* ---- collectives and sorts ---------------------------------------------- */
@@ -272,7 +272,7 @@ emit_sort(Emitter *e, const Op *op)
 		else
 			text_add(t, "NULL");
 	}
-	text_printf(t, "}, slab + %lld);\n", (long long)e->plan->total);
+	text_printf(t, "}, slab + %lld);\n", (long long)plan_scratch_offset(e->plan));
 }
 
 void
@@ -468,7 +468,8 @@ emit_program(Emitter *e, Text *t)
 		text_printf(t, "\t.nslots = %d,\n", e->flights.n);
 	if (e->options->externs && e->options->externs->n)
 		text_add(t, "\t.externs = &externs,\n");
-	fill_in(t, "\t.slab_bytes = %,\n", (int64_t[]){plan_peak(e->plan)});
+	fill_in(t, "\t.slab_bytes = %, .device_bytes = %,\n",
+		(int64_t[]){plan_slab(e->plan), plan_peak(e->plan)});
 	if (e->module->keep_inputs)
 		text_add(t, "\t.keeps_inputs = 1,\n");
 	text_printf(t, "\t.flops = %lld, .wire_bytes = %lld,\n",

@@ -152,6 +152,15 @@ substitute(Arena *a, const char *row, const char *const *args, DType d)
 	return text_take(&t, a);
 }
 /* -ffp-contract is off, int wraps (-fwrapv); narrow ones are cut back. */
+/* What C computes in int, in the integer type again. */
+static const char *
+c_wrapped(Arena *a, DType d, const char *x)
+{
+	if (dtypes[d].bits < 8)
+		return arena_printf(a, "shdrt_wrap_%s(%s)", dtypes[d].name, x);
+	return dtypes[d].bytes < 4 ? arena_printf(a, "(%s)(%s)", dtypes[d].compute, x) : x;
+}
+
 const char *
 c_pointwise(Arena *a, const Op *op, const char *const *args)
 {
@@ -177,9 +186,7 @@ c_pointwise(Arena *a, const Op *op, const char *const *args)
 	row = substitute(a, row, args, of);
 	if (numbers[op->kind].ulps > 0)
 		row = c_rounded(a, d, row);
-	return dtypes[d].bytes < 4 && dtype_is_integer(d)
-		? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row)
-		: row;
+	return dtype_is_integer(d) ? c_wrapped(a, d, row) : row;
 }
 
 const char *
@@ -188,9 +195,7 @@ c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x)
 	const char *row = dtype_is_float(d) ? combiners[c].float_c : combiners[c].int_c;
 
 	row = substitute(a, row, (const char *[]){acc, x, ""}, d);
-	return dtypes[d].bytes < 4 && !dtype_is_float(d)
-		? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row)
-		: row;
+	return dtype_is_float(d) ? row : c_wrapped(a, d, row);
 }
 
 const char *

@@ -303,7 +303,7 @@ launch(const shdrt_program *p, char *const *slabs, shdrt_device *const *devices,
 		for (int i = 0; i < p->nresults; i++) {
 			Tensor *t = &outputs[d][i];
 			memcpy(slabs[d] + p->results[i].offset, t->data,
-				(size_t)type_bytes(&t->type));
+				(size_t)type_stored(&t->type));
 			tensor_free(t);
 		}
 	free_device_tensors(inputs);
@@ -353,7 +353,8 @@ interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs
 		.collectives = launched.collectives,
 		.nslots = launched.flights.n,
 		.externs = externs->n ? extern_table(m, externs) : NULL,
-		.slab_bytes = plan_peak(plan),
+		.slab_bytes = plan_slab(plan),
+		.device_bytes = plan_peak(plan),
 		.keeps_inputs = plan->module->keep_inputs,
 		.target = m->mesh.target->name,
 		.target_memory = m->mesh.target->hbm_bytes,

@@ -310,7 +310,7 @@ take(const Op *op, const Tensor *operands, Tensor *result)
 	const Tensor *x = &operands[0], *index = &operands[1];
 	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
 	int64_t inner = type_elements_from(&x->type, dim + 1) * element_bytes(x);
-	int64_t outer = type_bytes(&x->type) / (size * inner);
+	int64_t outer = type_stored(&x->type) / (size * inner);
 	int64_t n = type_elements(&index->type);
 	char *to = result->data;
 	for (int64_t o = 0; o < outer; o++) {

@@ -74,7 +74,7 @@ elementwise(const Op *op, const Tensor *operands, Tensor *result)
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type);
 	Wide wide = wide_of(d);
-	int width = d == D_pred ? 1 : 8 * dtypes[d].bytes;
+	int width = d == D_pred ? 1 : dtypes[d].bits;
 	Chunk buffers[3], out;
 	if (dtype_is_float(d) ? !numbers[op->kind].of_floats : !numbers[op->kind].of_integers)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);

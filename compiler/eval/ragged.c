@@ -120,7 +120,7 @@ rows_from(const Tensor *t, int64_t start, int64_t n)
 	Tensor rows = *t;
 	row.dims[0] = 1;
 	rows.type.dims[0] = n;
-	rows.data = (char *)t->data + start * type_bytes(&row);
+	rows.data = (char *)t->data + start * type_stored(&row);
 	return rows;
 }
 

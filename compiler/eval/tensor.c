@@ -50,7 +50,7 @@ void
 tensor_free(Tensor *t)
 {
 	if (t->data && !t->lent) {
-		bytes_in_use -= type_bytes(&t->type);
+		bytes_in_use -= type_stored(&t->type);
 		free(t->data);
 	}
 	t->data = NULL;

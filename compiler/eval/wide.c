@@ -46,6 +46,8 @@ wide_bytes(DType d)
 		} \
 	}
 LOOPS(pred, uint8_t, int64_t, s, w != 0)
+LOOPS(i4, int8_t, int64_t, s, (int8_t)((int8_t)((uint64_t)w << 4) >> 4))
+LOOPS(u4, uint8_t, int64_t, s, (uint8_t)(w & 15))
 LOOPS(i8, int8_t, int64_t, s, (int8_t)w)
 LOOPS(i16, int16_t, int64_t, s, (int16_t)w)
 LOOPS(i32, int32_t, int64_t, s, (int32_t)w)
@@ -116,6 +118,8 @@ CONVERSIONS(narrow, float, integer_to_float_odd(v), word_to_float_odd(v),
 
 static const Format formats[DTYPE_COUNT] = {
 	[D_pred] = {load_pred, store_pred, FROM(pred), 0, 1},
+	[D_i4] = {load_i4, store_i4, FROM(integer), -8, 7},
+	[D_u4] = {load_u4, store_u4, FROM(integer), 0, 15},
 	[D_i8] = {load_i8, store_i8, FROM(integer), INT8_MIN, INT8_MAX},
 	[D_i16] = {load_i16, store_i16, FROM(integer), INT16_MIN, INT16_MAX},
 	[D_i32] = {load_i32, store_i32, FROM(integer), INT32_MIN, INT32_MAX},

@@ -65,8 +65,8 @@ Value *compare_with(Make k, Direction d, Value *x, double v);
 /* Of a tensor of the type, each element's number among those along `dims`, the last of them
    counting fastest; `step` (NULL: 1) elements of a dim share one. */
 Value *number_elements(Make k, const Type *type, uint32_t dims, const int64_t *step);
-/* The integers of so many bytes. */
-DType integers_of(int bytes, DTypeClass class);
+/* The integers of so many bits. */
+DType integers_of(int bits, DTypeClass class);
 
 /* floats.c: integers that compare as the floats x in total order */
 Value *total_order(Make k, Value *x);

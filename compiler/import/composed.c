@@ -67,7 +67,7 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "%s takes 2 operands, of floats", op->name);
 	Value *x = in->operands[0], *y = in->operands[1], *zero = number_like(k, x, 0);
 	DType d = x->type.dtype;
-	Value *bits = make_bitcast(k, x, integers_of(dtypes[d].bytes, DC_signed));
+	Value *bits = make_bitcast(k, x, integers_of(dtypes[d].bits, DC_signed));
 	Value *up = make_compare(k, DIR_LT, x, y), *above = make_compare(k, DIR_GT, x, zero);
 	Value *on = make_compare(k, DIR_EQ, up, above), *one = number_like(k, bits, 1);
 	Value *step = make_select(k, on, one, number_like(k, bits, -1));
@@ -88,7 +88,7 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 static Value *
 bits_apart(Make k, Value *x, int n, DType few)
 {
-	Value *parts[8];
+	Value *parts[16]; /* of 64 bits, 4 at a time */
 	int64_t dims[MAX_RANK];
 	int rank = x->type.rank;
 
@@ -96,7 +96,7 @@ bits_apart(Make k, Value *x, int n, DType few)
 		dims[d] = x->type.dims[d];
 	dims[rank] = 1;
 	for (int i = 0; i < n; i++) {
-		Value *part = with(k, O_shr, x, 8 * dtypes[few].bytes * i);
+		Value *part = with(k, O_shr, x, dtypes[few].bits * i);
 		part = make_convert(k, part, few);
 		parts[i] = make_reshape(k, part, rank + 1, dims);
 	}
@@ -106,7 +106,7 @@ bits_apart(Make k, Value *x, int n, DType few)
 static Value *
 bits_together(Make k, Value *x, DType many)
 {
-	int rank = x->type.rank, width = 8 * dtypes[x->type.dtype].bytes;
+	int rank = x->type.rank, width = dtypes[x->type.dtype].bits;
 	Value *all = NULL;
 
 	for (int64_t i = 0; i < x->type.dims[rank - 1]; i++) {
@@ -129,7 +129,7 @@ import_op_bitcast(Import *in, const MlirOp *op, int detail)
 	if (!type_result(in, op, 0, &type))
 		return false;
 	Value *x = in->operands[0];
-	int from = dtypes[x->type.dtype].bytes, to = dtypes[type.dtype].bytes;
+	int from = dtypes[x->type.dtype].bits, to = dtypes[type.dtype].bits;
 	int rank = x->type.rank;
 	if (x->type.dtype == D_pred || type.dtype == D_pred || rank + 1 > MAX_RANK
 		|| (from < to && (!rank || x->type.dims[rank - 1] * from != to)))

@@ -11,13 +11,13 @@
 static int64_t
 payload_of_bits(DType dtype, uint64_t bits)
 {
-	int unused = 64 - 8 * dtypes[dtype].bytes;
+	int unused = 64 - dtypes[dtype].bits;
 
 	if (dtype_is_float(dtype))
 		return double_payload(float_of_bits(dtype, bits));
 	if (dtypes[dtype].class == DC_signed)
 		return (int64_t)(bits << unused) >> unused;
-	return (int64_t)bits;
+	return (int64_t)(bits << unused >> unused);
 }
 
 /* One element at *c, before `end`, which goes behind it. */

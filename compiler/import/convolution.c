@@ -319,7 +319,7 @@ convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType d
 	Make k = in->make;
 	Convolution one = *conv;
 	Term shown = {0};
-	bool narrow = dtype_is_float(dtype) && dtypes[dtype].bytes < dtypes[D_f32].bytes;
+	bool narrow = dtype_is_float(dtype) && dtypes[dtype].bits < dtypes[D_f32].bits;
 	DType wide = narrow ? D_f32 : dtype;
 	int rank = conv->x->type.rank;
 	int64_t order[MAX_RANK];
@@ -464,7 +464,7 @@ import_op_convolution(Import *in, const MlirOp *op, int detail)
 	if (!sizes_match(&conv, &type))
 		return read_wrong(in, op->range,
 			"the windows of this convolution are not as many as its results");
-	if (dtypes[conv.x->type.dtype].bytes < dtypes[conv.kernel->type.dtype].bytes)
+	if (dtypes[conv.x->type.dtype].bits < dtypes[conv.kernel->type.dtype].bits)
 		conv.x = make_convert(in->make, conv.x, conv.kernel->type.dtype);
 	else
 		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);

@@ -21,7 +21,7 @@ bits_of(DType d)
 {
 	int digits = float_formats[d].digits;
 
-	return (FloatBits){8 * dtypes[d].bytes - digits, digits - 1};
+	return (FloatBits){dtypes[d].bits - digits, digits - 1};
 }
 
 static Value *
@@ -33,7 +33,7 @@ with_word(Make k, OpKind kind, Value *x, uint64_t word)
 static Value *
 words_of(Make k, Value *x, DTypeClass class)
 {
-	return make_bitcast(k, x, integers_of(dtypes[x->type.dtype].bytes, class));
+	return make_bitcast(k, x, integers_of(dtypes[x->type.dtype].bits, class));
 }
 
 /* To nearest: half of the last place more, less one where the place is even. */
@@ -43,7 +43,7 @@ fraction_rounded(Make k, Value *word, int dropped)
 	if (!word)
 		return NULL;
 	uint64_t place = (uint64_t)1 << dropped;
-	uint64_t all = ~(uint64_t)0 >> (64 - 8 * dtypes[word->type.dtype].bytes);
+	uint64_t all = ~(uint64_t)0 >> (64 - dtypes[word->type.dtype].bits);
 	Value *odd = with_word(k, O_and, with_word(k, O_shr, word, (uint64_t)dropped), 1);
 
 	word = make_binary(k, O_add, word, with_word(k, O_add, odd, place / 2 - 1));
@@ -109,7 +109,7 @@ Value *
 total_order(Make k, Value *x)
 {
 	Value *word = words_of(k, x, DC_signed);
-	uint64_t below = ((uint64_t)1 << (8 * dtypes[x->type.dtype].bytes - 1)) - 1;
+	uint64_t below = ((uint64_t)1 << (dtypes[x->type.dtype].bits - 1)) - 1;
 
 	Value *negative = compare_with(k, DIR_LT, word, 0);
 	return make_select(k, negative, with_word(k, O_xor, word, below), word);

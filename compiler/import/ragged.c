@@ -170,8 +170,8 @@ import_op_ragged_dot(Import *in, const MlirOp *op, int detail)
 	if (in->noperands != 3 || !read_ragged(in, op, &r) || !type_result(in, op, 0, &type))
 		return read_wrong(in, op->range, "the dims of this ragged_dot do not match");
 	Value *x = in->operands[0], *y = in->operands[1];
-	DType d = dtypes[x->type.dtype].bytes >= dtypes[y->type.dtype].bytes ? x->type.dtype
-									     : y->type.dtype;
+	DType d = dtypes[x->type.dtype].bits >= dtypes[y->type.dtype].bits ? x->type.dtype
+									   : y->type.dtype;
 	x = make_convert(k, x, d);
 	y = make_convert(k, y, d);
 	if (numbers_have(&r.batch, r.ragged)) {

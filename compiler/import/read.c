@@ -79,6 +79,8 @@ static const struct ElementName {
 	DType dtype;
 } elements[] = {
 	{"i1", D_pred},
+	{"i4", D_i4},
+	{"ui4", D_u4},
 	{"i8", D_i8},
 	{"i16", D_i16},
 	{"i32", D_i32},

@@ -45,7 +45,7 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "the dims of this product do not match");
 	Value *a = in->operands[0], *b = in->operands[1];
 	if (a->type.dtype != b->type.dtype) {
-		bool wider = dtypes[a->type.dtype].bytes >= dtypes[b->type.dtype].bytes;
+		bool wider = dtypes[a->type.dtype].bits >= dtypes[b->type.dtype].bits;
 		DType dtype = wider ? a->type.dtype : b->type.dtype;
 		a = make_convert(in->make, a, dtype);
 		b = make_convert(in->make, b, dtype);

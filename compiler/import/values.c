@@ -52,11 +52,11 @@ number_elements(Make k, const Type *type, uint32_t dims, const int64_t *step)
 }
 
 DType
-integers_of(int bytes, DTypeClass class)
+integers_of(int bits, DTypeClass class)
 {
 	int d = 0;
 
-	while (dtypes[d].class != class || dtypes[d].bytes != bytes)
+	while (dtypes[d].class != class || dtypes[d].bits != bits)
 		d++;
 	return (DType)d;
 }

@@ -64,7 +64,7 @@ term_drop_dim(Make k, Term *term, int d)
 static DType
 wider(DType a, DType b)
 {
-	return dtypes[a].bytes >= dtypes[b].bytes ? a : b;
+	return dtypes[a].bits >= dtypes[b].bits ? a : b;
 }
 
 /* ---- one term --------------------------------------------------------- */

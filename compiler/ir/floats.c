@@ -19,7 +19,7 @@ enum {
 #include "ir/floats.def"
 #undef FLOAT
 	FORMATS,
-#define DTYPE(id, hlo, bytes, range, class, ...) FLOATS_##id = (class) == DC_float,
+#define DTYPE(id, hlo, bits, bytes, range, class, ...) FLOATS_##id = DC_##class == DC_float,
 #include "ir/dtypes.def"
 #undef DTYPE
 	FLOATS = 0

@@ -55,7 +55,8 @@ typedef enum DType {
 
 typedef struct DTypeInfo {
 	const char *name, *hlo;
-	int bytes, range; /* magnitudes are at most 2^range */
+	int bits;	  /* in a device's memory */
+	int bytes, range; /* stored here; magnitudes are at most 2^range */
 	DTypeClass class;
 	const char *storage, *compute;
 } DTypeInfo;
@@ -783,7 +784,8 @@ bool external_equal(const Module *m, const External *a, const External *b);
 /* types.c */
 int64_t type_elements(const Type *type);
 int64_t type_elements_from(const Type *type, int64_t dim); /* of the dims from there on */
-int64_t type_bytes(const Type *type);
+int64_t type_bytes(const Type *type);			   /* of a device's memory */
+int64_t type_stored(const Type *type);			   /* bytes here */
 /* Can 64 bits count its bytes, and has each dim some? */
 bool type_can_be(const Type *type);
 bool type_equal(const Type *a, const Type *b);

@@ -72,8 +72,8 @@ const CollectiveInfo collectives[OP_COUNT] = {
 };
 
 const DTypeInfo dtypes[DTYPE_COUNT] = {
-#define DTYPE(id, hlo_text, size, range, class_id, storage_c, compute_c, peak, vector) \
-	[D_##id] = {#id, hlo_text, size, range, class_id, storage_c, compute_c},
+#define DTYPE(id, hlo_text, bits, size, range, class_id, storage_c, compute_c, peak, vector) \
+	[D_##id] = {#id, hlo_text, bits, size, range, DC_##class_id, #storage_c, #compute_c},
 #include "dtypes.def"
 #undef DTYPE
 };

@@ -49,8 +49,8 @@ is_never(const Value *v, double number)
 		bool same = op->kind == O_broadcast || op->kind == O_reshape;
 		if (!same
 			&& (op->kind != O_convert
-				|| dtypes[op->operands[0]->type.dtype].bytes
-					>= dtypes[v->type.dtype].bytes))
+				|| dtypes[op->operands[0]->type.dtype].bits
+					>= dtypes[v->type.dtype].bits))
 			return false;
 		v = op->operands[0];
 	}
@@ -88,7 +88,7 @@ partial_through(const Op *op, int operand, Combiner c)
 	/* integers wrap at their width, and bf16 rounds: within one dtype, or a larger one */
 	if (from != to
 		&& !(kind == PARTIAL_widen && dtype_is_float(from) && dtype_is_float(to)
-			&& dtypes[from].bytes < dtypes[to].bytes))
+			&& dtypes[from].bits < dtypes[to].bits))
 		return THROUGH_no;
 	if (!(partials[kind].which == WHICH_own && op_int(op, A_combiner) == (int64_t)c)
 		&& !partial_combines(kind, c))

@@ -59,8 +59,8 @@ static DType
 sum_dtype(const Op *op)
 {
 	DType d = operand_type(op, 0)->dtype, wanted = wanted_type(op)->dtype;
-	bool wider = dtypes[wanted].class == dtypes[d].class
-		&& dtypes[wanted].bytes > dtypes[d].bytes;
+	bool wider =
+		dtypes[wanted].class == dtypes[d].class && dtypes[wanted].bits > dtypes[d].bits;
 
 	return wider ? wanted : d;
 }

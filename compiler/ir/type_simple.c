@@ -121,7 +121,7 @@ type_bitcast(const Op *op, Type *result)
 
 	type_convert(op, result);
 	if (from == D_pred || result->dtype == D_pred
-		|| dtypes[from].bytes != dtypes[result->dtype].bytes)
+		|| dtypes[from].bits != dtypes[result->dtype].bits)
 		return op_wrong(op, "the bits of %s are none of %s", dtypes[from].name,
 			dtypes[result->dtype].name);
 	return NULL;

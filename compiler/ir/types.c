@@ -27,6 +27,15 @@ type_elements(const Type *type)
 int64_t
 type_bytes(const Type *type)
 {
+	int bits = dtypes[type->dtype].bits;
+	int64_t n = type_elements(type);
+
+	return bits < 8 ? (n * bits + 7) / 8 : n * (bits / 8);
+}
+
+int64_t
+type_stored(const Type *type)
+{
 	return type_elements(type) * dtypes[type->dtype].bytes;
 }
 
@@ -129,7 +138,7 @@ double_payload(double d)
 int64_t
 integer_limit(DType d, bool greatest)
 {
-	int bits = dtypes[d].bytes * 8;
+	int bits = dtypes[d].bits;
 
 	if (dtypes[d].class == DC_pred)
 		return greatest;

@@ -357,6 +357,10 @@ plan_within(Module *m, int64_t enough, Arena *a)
 		join_dying(l, l->step[i]);
 	p->module = m;
 	p->lives = l;
+	p->storage = 1;
+	for (int i = 0; i < m->nvalues; i++)
+		if (l->shared[i] && dtypes[l->shared[i]->lives[0].value->type.dtype].bits < 8)
+			p->storage = 2;
 	p->buffer_of = NEW_ARRAY(a, int, m->nvalues + 1);
 	find_buffers(p);
 	if (!find_live(p)) {
@@ -397,7 +401,19 @@ plan_shares(const Plan *plan, const Value *a, const Value *b)
 int64_t
 plan_offset(const Plan *plan, const Value *v)
 {
-	return plan->buffers[plan->buffer_of[v->id]].offset;
+	return plan->buffers[plan->buffer_of[v->id]].offset * plan->storage;
+}
+
+int64_t
+plan_scratch_offset(const Plan *plan)
+{
+	return plan->total * plan->storage;
+}
+
+int64_t
+plan_slab(const Plan *plan)
+{
+	return plan_scratch_offset(plan) + plan->scratch;
 }
 
 bool

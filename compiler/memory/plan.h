@@ -25,6 +25,8 @@ typedef struct Plan {
 	int64_t live;	 /* the largest live set: no plan is smaller */
 	int fullest;	 /* the first step at which that is live; -2: uncounted */
 	int64_t scratch; /* bytes after `total` that steps work in */
+	int storage;	 /* bytes of the emulator's slab for one of the device's: 2, where a
+			    number of half a byte takes a whole one there */
 	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;
 
@@ -34,8 +36,10 @@ Plan *plan_build(Module *m);
    Requires module_number(). */
 Plan *plan_within(Module *m, int64_t enough, Arena *a);
 int64_t plan_peak(const Plan *plan); /* bytes of device memory, scratch too */
-/* Offset in the slab of the buffer that holds `v`. */
+/* In the emulator's slab: of the buffer that holds `v`, of what steps work in, bytes of all. */
 int64_t plan_offset(const Plan *plan, const Value *v);
+int64_t plan_scratch_offset(const Plan *plan);
+int64_t plan_slab(const Plan *plan);
 /* Nothing else is ever written where `v` is. */
 bool plan_keeps(const Plan *plan, const Value *v);
 bool plan_shares(const Plan *plan, const Value *a, const Value *b); /* a buffer */

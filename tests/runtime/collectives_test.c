@@ -56,6 +56,15 @@ narrow_bits(shdrt_dtype d, float f)
 	return 0;
 }
 
+/* Of integers of less than a byte the low bits. */
+static uint64_t
+low_bits(shdrt_dtype d, uint64_t bits)
+{
+	return d == SHDRT_i4	? (uint64_t)(int64_t)shdrt_wrap_i4((int64_t)bits)
+		: d == SHDRT_u4 ? shdrt_wrap_u4((int64_t)bits)
+				: bits;
+}
+
 static void
 put(shdrt_dtype d, char *data, size_t i, uint64_t bits)
 {
@@ -63,6 +72,7 @@ put(shdrt_dtype d, char *data, size_t i, uint64_t bits)
 	double wide = f;
 	uint16_t narrow = narrow_bits(d, f);
 	uint8_t truth = bits & 1;
+	bits = low_bits(d, bits);
 	const void *from = d == SHDRT_f32 ? (void *)&f
 		: d == SHDRT_f64	  ? (void *)&wide
 		: is_narrow(d)		  ? (void *)&narrow
@@ -155,6 +165,7 @@ model_reduce(const shdrt_collective *c, char **in, int n, size_t i, char *out, s
 		memcpy(&next, in[k] + i * bytes, bytes);
 		sum = bits_step(c->dtype, c->combiner, sum, next);
 	}
+	sum = low_bits(c->dtype, sum);
 	memcpy(out + o * bytes, &sum, bytes);
 }
 

@@ -905,6 +905,10 @@ fill(Program *p, Tensor *t)
 		const void *from = &integer;
 		if (t->type.dtype == D_pred)
 			integer &= 1;
+		if (t->type.dtype == D_i4)
+			integer = (integer & 15) - 8;
+		if (t->type.dtype == D_u4)
+			integer &= 15;
 		if (t->type.dtype == D_f64)
 			from = &x;
 		else if (t->type.dtype == D_f32)
@@ -1004,7 +1008,7 @@ run(Program *p, const char *directory)
 	memset(slab, 0x5a, (size_t)compiled->slab_bytes);
 	for (int i = 0; i < m->entry->nparams; i++)
 		memcpy(slab + plan_offset(plan, m->entry->params[i]), inputs[i].data,
-			(size_t)type_bytes(&inputs[i].type));
+			(size_t)type_stored(&inputs[i].type));
 	compiled->run(NULL, slab);
 	bool good = compare(p, plan, slab, outputs, bounds);
 	free(slab);

@@ -104,6 +104,7 @@ store(Tensor *t, int64_t i, double v)
 	case D_pred:
 		((uint8_t *)t->data)[i] = v != 0;
 		break;
+	case D_i4:
 	case D_i8:
 		((int8_t *)t->data)[i] = (int8_t)v;
 		break;
@@ -113,6 +114,7 @@ store(Tensor *t, int64_t i, double v)
 	case D_i64:
 		((int64_t *)t->data)[i] = (int64_t)v;
 		break;
+	case D_u4:
 	case D_u8:
 		((uint8_t *)t->data)[i] = (uint8_t)v;
 		break;
@@ -156,12 +158,14 @@ element(const Tensor *t, int64_t i)
 	switch (t->type.dtype) {
 	case D_pred:
 		return ((uint8_t *)t->data)[i];
+	case D_i4:
 	case D_i8:
 		return ((int8_t *)t->data)[i];
 	case D_i32:
 		return ((int32_t *)t->data)[i];
 	case D_i64:
 		return (double)((int64_t *)t->data)[i];
+	case D_u4:
 	case D_u8:
 		return ((uint8_t *)t->data)[i];
 	case D_u32:
@@ -401,6 +405,19 @@ static const PointwiseCase pointwise_cases[] = {
 	{"u64 sign", O_sign, D_u64, 1, 2, {{0x1p63, 0}}, {1, 0}},
 	{"u16 wraps", O_mul, D_u16, 2, 2, {{65535, 256}, {65535, 256}}, {1, 0}},
 	{"i16 wraps", O_add, D_i16, 2, 2, {{32767, -32768}, {1, -1}}, {-32768, 32767}},
+	{"i4 wraps", O_add, D_i4, 2, 3, {{7, -8, 5}, {1, -1, 5}}, {-8, 7, -6}},
+	{"u4 wraps", O_mul, D_u4, 2, 3, {{15, 4, 0}, {15, 4, 1}}, {1, 0, 0}},
+	{"i4 division", O_div, D_i4, 2, 4, {{7, -8, 5, -7}, {2, -1, 0, 2}}, {3, -8, -1, -3}},
+	{"u4 division", O_div, D_u4, 2, 3, {{15, 7, 8}, {2, 0, 15}}, {7, 15, 0}},
+	{"i4 up", O_shl, D_i4, 2, 4, {{1, 3, -1, 1}, {3, 2, 1, 4}}, {-8, -4, -2, 0}},
+	{"i4 down", O_shr, D_i4, 2, 4, {{-1, -8, 7, -1}, {1, 3, 1, 4}}, {7, 1, 3, 0}},
+	{"i4 down with its sign", O_sar, D_i4, 2, 3, {{-8, 7, -3}, {2, 1, 9}}, {-2, 3, -1}},
+	{"u4 down with its highest bit", O_sar, D_u4, 2, 3, {{8, 4, 15}, {2, 1, 5}},
+		{14, 2, 15}},
+	{"i4 ones", O_popcnt, D_i4, 1, 3, {{-1, 5, 0}}, {4, 2, 0}},
+	{"u4 zeros before", O_clz, D_u4, 1, 3, {{0, 8, 1}}, {4, 0, 3}},
+	{"u4 not", O_not, D_u4, 1, 2, {{0, 5}}, {15, 10}},
+	{"i4 abs", O_abs, D_i4, 1, 2, {{-8, -3}}, {-8, 3}},
 	{"u8 wraps", O_sub, D_u8, 2, 2, {{3, 255}, {5, 1}}, {254, 254}},
 	{"i8 wraps", O_add, D_i8, 2, 3, {{127, -128, 100}, {1, -1, 27}}, {-128, 127, 127}},
 	{"i32 multiplication wraps", O_mul, D_i32, 2, 2, {{65536, 2147483647}, {65536, 2}},
@@ -511,6 +528,11 @@ static const ConvertCase convert_cases[] = {
 		{0x1p63 + 0x1p55 + 2048, 0x1p63 + 0x1p55, 3, 0},
 		{0x1p63 + 0x1p56, 0x1p63, 3, 0}},
 	{"u64 to f64", D_u64, D_f64, {0x1p63, 1, 0, MAX64}, {0x1p63, 1, 0, MAX64}},
+	{"f32 to i4 saturates", D_f32, D_i4, {40, -40, NAN, -1.9}, {7, -8, 0, -1}},
+	{"f32 to u4 saturates", D_f32, D_u4, {40, -40, NAN, 14.9}, {15, 0, 0, 14}},
+	{"i32 to i4 wraps", D_i32, D_i4, {8, -9, 255, 5}, {-8, 7, -1, 5}},
+	{"i4 to u4 wraps", D_i4, D_u4, {-1, -8, 7, 0}, {15, 8, 7, 0}},
+	{"i4 to u32 wraps", D_i4, D_u32, {-1, -8, 7, 0}, {4294967295., 4294967288., 7, 0}},
 	{"f32 to i16 saturates", D_f32, D_i16, {40000, -40000, NAN, -1.9},
 		{32767, -32768, 0, -1}},
 	{"i64 to u16 wraps", D_i64, D_u16, {-1, 65536, 65537, 5}, {65535, 0, 1, 5}},

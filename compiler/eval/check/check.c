@@ -56,7 +56,7 @@ trim_output(const Value *v, Tensor *t, double **bounds)
 		return true;
 	if (*bounds) {
 		all.type.dtype = wide.dtype = D_f64;
-		less = (Tensor){.type = wide, .data = malloc((size_t)type_bytes(&wide))};
+		less = (Tensor){.type = wide, .data = malloc((size_t)type_stored(&wide))};
 		if (less.data)
 			copy_out(&all, start, &less);
 		free(*bounds);

@@ -22,7 +22,7 @@ stack(const Inexact *x, int64_t n, Inexact *all, Tensor *views)
 		type.rank++;
 		memmove(type.dims + 1, part.dims, (size_t)part.rank * sizeof part.dims[0]);
 		type.dims[0] = n;
-		size_t bytes = (size_t)type_bytes(&part);
+		size_t bytes = (size_t)type_stored(&part);
 		ok = view_lanes(x, n, k, views) && tensor_new(&type, lane_of(all, k));
 		for (int64_t i = 0; ok && i < n; i++)
 			memcpy((char *)lane_of(all, k)->data + (size_t)i * bytes, views[i].data,

@@ -346,7 +346,7 @@ multiply_equation(Equation *q)
 	DType from = q->c->rest[0].value->type.dtype;
 	DType dtype = wanted->given ? wanted->written.dtype : from;
 	bool widens = dtypes[dtype].class == dtypes[from].class
-		&& dtypes[dtype].bytes != dtypes[from].bytes;
+		&& dtypes[dtype].bits != dtypes[from].bits;
 	Term out = {0};
 	int nout = 0;
 	if (!read_result(q, &out, &nout))

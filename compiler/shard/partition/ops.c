@@ -252,8 +252,8 @@ draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requeste
 		return;
 	/* A conversion rounds sums, not parts; what it makes smaller moves behind it. */
 	if ((to->nunreduced && partial_through(op, 0, (Combiner)to->combiner) == THROUGH_no)
-		|| dtypes[op->results[0]->type.dtype].bytes
-			< dtypes[op->operands[0]->type.dtype].bytes)
+		|| dtypes[op->results[0]->type.dtype].bits
+			< dtypes[op->operands[0]->type.dtype].bits)
 		return;
 	for (int d = 0; d < to->rank && op->kind == O_transpose; d++) {
 		AxisList axes = placement_dim(to, d);
