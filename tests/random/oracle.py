@@ -20,7 +20,7 @@ import zlib
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from precision import (FLOATS, INTEGERS, LARGEST, Tensor, bounds, least, load,
+from precision import (FLOATS, INTEGERS, LARGEST, Tensor, bounds, least, limits, load,
                        nearest, save, wrong)
 from reference import evaluate, parameters, with_imports
 
@@ -35,8 +35,8 @@ def ends(dtype):
         return list(nearest(np.array(
             [np.inf, -np.inf, np.nan, 0.0, -0.0, 2 * least(dtype), -2 * least(dtype),
              LARGEST[dtype], -LARGEST[dtype], 1.0]), dtype))
-    info = np.iinfo(INTEGERS[dtype])
-    return [info.min, info.max, info.min + 1, info.max - 1, 0, 1]
+    low, high = limits(dtype)
+    return [low, high, low + 1, high - 1, 0, 1]
 
 
 def whole_values(draw, dtype, dims):

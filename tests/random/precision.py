@@ -17,7 +17,7 @@ LARGEST = {"f8e5m2": 57344.0, "f8e4m3": 240.0, "f8e3m4": 15.5, "f8e4m3fn": 448.0
            "bf16": float.fromhex("0x1.fep127"), "f16": 65504.0,
            "f32": float(np.finfo(np.float32).max),
            "f64": float(np.finfo(np.float64).max)}
-INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+INTEGERS = {"i4": np.int8, "u4": np.uint8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
             "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
             "pred": np.bool_}
 
@@ -55,11 +55,27 @@ def nearest(x, dtype):
     return limited(np.where(np.isfinite(x), y, x), dtype)
 
 
+def limits(dtype):
+    """The least and the greatest of integers."""
+    if dtype in ("i4", "u4"):
+        return (-8, 7) if dtype == "i4" else (0, 15)
+    info = np.iinfo(INTEGERS[dtype])
+    return info.min, info.max
+
+
+def wrapped(a, dtype):
+    """Of integers of four bits, which numpy has as bytes, the low ones."""
+    if dtype in ("i4", "u4"):
+        low, _ = limits(dtype)
+        return (((a.astype(np.int64) - low) & 15) + low).astype(INTEGERS[dtype])
+    return a
+
+
 class Tensor:
     """exact: no rounding has been done on the way."""
 
     def __init__(self, dtype, a, exact=True):
-        self.dtype, self.a, self.exact = dtype, np.asarray(a), exact
+        self.dtype, self.a, self.exact = dtype, wrapped(np.asarray(a), dtype), exact
 
     @property
     def shape(self):
@@ -164,6 +180,8 @@ def load(path, dtype):
     if dtype == "bf16":
         bits = a.view(np.uint16).astype(np.uint32) << np.uint32(16)
         return bits.view(np.float32).astype(np.float64)
+    if dtype in ("i4", "u4"):
+        return a.view(INTEGERS[dtype])
     if dtype.startswith("f8"):
         return values_of_bytes(dtype)[a.view(np.uint8)]
     return a.astype(np.float64) if dtype in FLOATS else a
@@ -175,6 +193,8 @@ def save(path, t):
         bits = np.atleast_1d(a).astype(np.float32).view(np.uint32)
         bits = np.where(np.isnan(np.atleast_1d(a)), 0x7fc00000, bits)
         a = (bits >> 16).astype(np.uint16).reshape(t.shape).view("V2")
+    elif t.dtype in ("i4", "u4"):
+        a = np.atleast_1d(a).view("V1").reshape(t.shape)
     elif t.dtype.startswith("f8"):
         a = np.atleast_1d(bytes_of(a, t.dtype)).view("V1").reshape(t.shape)
     elif t.dtype in FLOATS:

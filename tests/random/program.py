@@ -9,7 +9,7 @@ import re
 BYTES = ["f8e5m2", "f8e4m3", "f8e3m4", "f8e4m3fn", "f8e5m2fnuz", "f8e4m3fnuz", "f8e4m3b11fnuz"]
 NARROW = ["bf16", "f16"] + BYTES
 FLOATS = 6 * ["f32", "bf16", "f16", "f64"] + BYTES     # as often as they are chosen
-INDICES = ["i32", "i64", "i8", "u8", "u32", "i16", "u16"]
+INDICES = ["i32", "i64", "i8", "u8", "u32", "i16", "u16", "i4", "u4"]
 INTEGERS = INDICES + ["u64"]
 MOST_ELEMENTS = 1536
 MOST_TERMS = 20000

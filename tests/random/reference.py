@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, least,
+from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, least, limits,
                        nearest, unit, wide)
 from syntax import DTYPES, read_program
 
@@ -304,11 +304,11 @@ class Machine:
             return self.noise.settle(dtype, x.a.astype(np.float64), x.exact)
         if not self.is_float(x):
             return Tensor(dtype, x.a.astype(INTEGERS[dtype]))
-        info = np.iinfo(INTEGERS[dtype])
+        least_one, most = limits(dtype)
         y = np.trunc(np.where(np.isnan(x.a), 0, x.a))
-        big, small = y >= float(info.max), y <= float(info.min)
+        big, small = y >= float(most), y <= float(least_one)
         y = np.where(big | small, 0, y).astype(INTEGERS[dtype])
-        y = np.where(big, info.max, np.where(small, info.min, y))
+        y = np.where(big, most, np.where(small, least_one, y))
         return Tensor(dtype, y.astype(INTEGERS[dtype]))
 
     # ---- reductions

@@ -16,7 +16,7 @@ here have been accepted by the compiler.
 """
 import re
 
-DTYPES = {"f8e5m2", "f8e4m3", "f8e3m4", "f8e4m3fn", "f8e5m2fnuz", "f8e4m3fnuz", "f8e4m3b11fnuz", "bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32",
+DTYPES = {"f8e5m2", "f8e4m3", "f8e3m4", "f8e4m3fn", "f8e5m2fnuz", "f8e4m3fnuz", "f8e4m3b11fnuz", "bf16", "f16", "f32", "f64", "i4", "u4", "i8", "i16", "i32", "i64", "u8", "u16", "u32",
           "u64", "pred"}
 TOKEN = re.compile(r"""(?:\s|//[^\n]*|/\*.*?\*/)*(?:
     (?P<number>\d[\d_]*\.\d+(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+|\d[\d_]*)

@@ -333,7 +333,7 @@ enum { NMISTAKES = sizeof mistakes / sizeof mistakes[0] };
 static bool
 same_bits(const Tensor *a, const Tensor *b)
 {
-	return memcmp(a->data, b->data, (size_t)type_bytes(&a->type)) == 0;
+	return memcmp(a->data, b->data, (size_t)type_stored(&a->type)) == 0;
 }
 
 static double
@@ -345,6 +345,13 @@ greatest(const Tensor *t)
 		if (isfinite(tensor_double(t, i)))
 			most = fmax(most, fabs(tensor_double(t, i)));
 	return most;
+}
+
+/* Of the greatest number: no less than four roundings. */
+static double
+allowed(DType d)
+{
+	return fmax(0.01, ldexp(4, -float_formats[d].digits));
 }
 
 /* NULL: nothing changed. */
@@ -362,7 +369,8 @@ verdict(Programs *p, const Tensor *results)
 		changed = true;
 		undecided |= c.undecided > 0;
 		rounding &= dtype_is_float(results[i].type.dtype)
-			&& !(c.error > 0.01 * greatest(&p->wanted[i]));
+			&& !(c.error
+				> allowed(results[i].type.dtype) * greatest(&p->wanted[i]));
 	}
 	return !changed ? NULL : undecided ? "undecided" : rounding ? "rounding" : "missed";
 }

@@ -32,7 +32,7 @@ sys.path.insert(0, HERE + "/../import/Inputs")
 import programs  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
-TENSORS = {"float32": "F32", "bfloat16": "BF16", "bool": "BOOL",
+TENSORS = {"float32": "F32", "bfloat16": "BF16", "bool": "BOOL", "int4": "I4", "uint4": "U4",
            "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e4m3": "F8_E4M3_IEEE", "float8_e3m4": "F8_E3M4",
            **{"float8_" + name: "F8_" + name.upper() for name in ("e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz")},
            **{kind + bits: kind[0].upper() + bits for kind in ("int", "uint") for bits in ("8", "16", "32", "64")}}
@@ -272,6 +272,16 @@ def byte_floats(x, w, y):
         back, lax.stop_gradient(rows).at[0].set(far[1]), rows[::2], jnp.clip(rows, -0.25, 0.5)
 
 
+def nibbles(x, y, w):
+    """Integers of four bits: that wrap, as indices, as weights (XLA's CPU has no products of them)."""
+    small, other, weights = x.astype(w.dtype), y.astype(w.dtype), w[:8]
+    wide = jnp.dot(y.astype(jnp.int8).reshape(2, 8), weights.astype(jnp.int8), preferred_element_type=jnp.int32)
+    return small, small + other, small * other, small - other, small > other, jnp.max(w, 0), jnp.sort(w, 1), \
+        wide, w.astype(jnp.bfloat16), \
+        (y * 1.7).astype(w.dtype), jnp.where(small > 0, small, other), small // jnp.maximum(other, 1), w[1:5].T, \
+        w.at[2].set(small[:8]), jnp.take(w, other % 7, axis=0), small & other, small ^ other, ~small
+
+
 def byte_products(x, w):
     """Sums that are rounded; XLA's are of f16 on the CPU."""
     return x.astype(w.dtype) @ w, jnp.sum(x.astype(w.dtype), 0)
@@ -311,6 +321,8 @@ MORE = {
        for name in BYTE_FLOATS},
     **{"byte_products_%s" % name: (byte_products, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=getattr(jnp, "float8_" + name)))
        for name in BYTE_FLOATS},
+    **{"nibbles_%s" % dtype: (nibbles, AT((16,), "model", dtype=jnp.int32), AT((16,), dtype=jnp.int32),
+                              AT((16, 8), "data", "model", dtype=getattr(jnp, dtype))) for dtype in ("int4", "uint4")},
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
@@ -369,7 +381,7 @@ def difference(given, want, most, least=0):
     want = np.asarray(want)
     if given.dtype.kind == "V":         # what numpy has no dtype for: the bytes
         given = given.view(want.dtype)
-    if np.issubdtype(want.dtype, np.integer) or want.dtype == bool:
+    if jnp.issubdtype(want.dtype, np.integer) or want.dtype == bool:
         return None if np.array_equal(given, want) else "not the same integers"
     want, given = want.astype(np.float64), given.astype(np.float64)
     same = given.shape == want.shape and np.array_equal(np.isnan(given), np.isnan(want))
