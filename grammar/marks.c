@@ -34,6 +34,8 @@ static const int argument_words[] = {TOK_NAME, TOK_INT, TOK_FLOAT, TOK_STRING, T
 static void
 complain_missing(Reader *r, Range before, const char *mark)
 {
+	if (r->quiet)
+		return;
 	before.begin = before.end;
 	diag(r->parser->session, r->parser->code, before, "'%s' is missing here", mark);
 }
@@ -184,7 +186,9 @@ close_brackets(Reader *r, const Token *token)
 			return;
 		bool params = b->open == TOK_LBRACKET && token->kind == TOK_RPAREN;
 		complain_missing(r, last_inside(r), b->text);
-		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
+		if (!r->quiet)
+			diag_label(r->parser->session, r->open[r->nopen - 1].range,
+				"opened here");
 		guess_bracket(r, r->before.range.end,
 			r->head != TOK_DIM && !params
 				&& (b->open == TOK_LBRACKET || r->nopen == 1));
@@ -202,6 +206,30 @@ begins_statement(const Reader *r, const Token *token)
 	return is_statement_word(kind)
 		? kind != TOK_IF
 		: kind == TOK_NAME && mark_behind_name(r, token->range.begin) == TOK_ASSIGN;
+}
+
+/*
+ * Before what begins another statement, where a value has to stand.  What else is missing of
+ * the statement is not told.
+ *
+ *   let h = x * (y +
+ *   return h;
+ */
+static void
+supply_value(Reader *r, const Token *token)
+{
+	const Range before = r->before.range;
+	bool var = token->kind == TOK_VAR && mark_behind_name(r, token->range.end) != 0;
+	if (!token->begins_line || reader_is_ended(r)
+		|| (!var && (token->kind == TOK_VAR || !is_statement_word(token->kind)))
+		|| !token_may_follow(r->state, TOK_MALFORMED)
+		|| token_may_follow(r->state, TOK_RPAREN)
+		|| token_may_follow(r->state, TOK_RBRACKET))
+		return;
+	diag(r->parser->session, r->parser->code, before, "a value is missing behind '%.*s'",
+		before.end - before.begin, reader_text(r) + before.begin);
+	r->quiet = true;
+	reader_push_missing(r, TOK_MALFORMED);
 }
 
 /* Before what begins another statement, or ends the block. */
@@ -264,7 +292,7 @@ separate_arguments(Reader *r, const Token *token)
 	int typed[] = {TOK_COLON, token->kind}, next[] = {TOK_COMMA, token->kind};
 	int inner = reader_innermost(r);
 	if ((inner != TOK_LPAREN && inner != TOK_LBRACKET)
-		|| (!r->signature && r->open[0].kind != TOK_LBRACE)
+		|| (!r->signature && r->head != TOK_MESH && r->open[0].kind != TOK_LBRACE)
 		|| !IS_ONE_OF(token->kind, argument_words)
 		|| token_may_follow(r->state, token->kind)
 		|| syntax_is_habit(p, r->before.range) || syntax_is_habit(p, token->range))
@@ -524,6 +552,7 @@ mend_marks(Reader *r, const Token *token)
 		|| stands_twice(r, token))
 		return true;
 	end_bare_blocks(r, token);
+	supply_value(r, token);
 	close_brackets(r, token);
 	separate_dims(r, token);
 	separate_arguments(r, token);

@@ -159,7 +159,7 @@ reader_note_taken(Reader *r, const Token *token)
 	r->parser->skipped = false;
 	if (reader_is_ended(r)) {
 		r->head = token->kind;
-		r->parser->guessed = false;
+		r->parser->guessed = r->quiet = false;
 	}
 	if (token->kind == TOK_FN || token->kind == TOK_LBRACE)
 		r->signature = token->kind == TOK_FN && r->head != TOK_EXTERN;

@@ -31,6 +31,7 @@ typedef struct Reader {
 	bool signature; /* behind a `fn`, before its block */
 	bool parameter; /* what is lost is one */
 	bool told_bare; /* `else` stands behind a branch without braces */
+	bool quiet;	/* a value of the statement is missing, which was told */
 	int nneedless;	/* `{` that were left out, whose `}` may follow */
 } Reader;
 

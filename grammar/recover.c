@@ -79,6 +79,14 @@ ends_parameter(Reader *r, const Token *token)
 		&& (behind == ':' || strchr(name_bytes, behind) != NULL);
 }
 
+/* A function of another language, which is told as each is. */
+static bool
+is_def(const Reader *r, const Token *token)
+{
+	return token->kind == TOK_NAME
+		&& strncmp(reader_text(r) + token->range.begin, "def ", 4) == 0;
+}
+
 /* Is what is lost over before this token? */
 static bool
 ends_lost(Reader *r, const Token *token)
@@ -101,7 +109,8 @@ ends_lost(Reader *r, const Token *token)
 	if (r->outside > 0)
 		return token->kind == TOK_RBRACE
 			|| (token->begins_line && is_statement_word(token->kind));
-	return reader_at_margin(r, token) && is_declaration_word(token->kind);
+	return reader_at_margin(r, token)
+		&& (is_declaration_word(token->kind) || is_def(r, token));
 }
 
 /* The `;` of `error ";"`, if it is not the next token itself; or the block of a function

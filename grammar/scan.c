@@ -79,6 +79,8 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 int
 scan_bad_number(Parser *p, Range r, const char *text)
 {
+	if (p->lost)
+		return TOK_MALFORMED;
 	diag(p->session, own_code(p, DIAG_number), r, "'%.40s' is not a number", text);
 	diag_note(p->session, nowhere,
 		"integers are decimal and may hold '_'; a float has digits on both sides of "

@@ -186,13 +186,14 @@ static const struct WordHabit {
 	{"elif", "&&", true, "'elif' is written else if"},
 	{"lambda", "&&", true, "a function is declared with fn: fn f(a) { return a * 2; }"},
 	{"mesh", "[", true, "the mesh is written mesh [X=2, Y=4];"},
+	{"Mesh", "fn", false, "the mesh is written mesh [X=2, Y=4];"},
 	{"const", "&&", true, "a name is bound with let: let h = x;"},
-	{"const", "import", false, "a size is named by a dim: dim N = 8;"},
-	{"let", "import", false,
+	{"const", "fn", false, "a size is named by a dim: dim N = 8;"},
+	{"let", "fn", false,
 		"statements stand in a function; a size is named by a dim: dim N = 8;"},
-	{"var", "import", false,
+	{"var", "fn", false,
 		"statements stand in a function; a size is named by a dim: dim N = 8;"},
-	{"return", "import", false, "statements stand in a function: fn main(x) { ... }"},
+	{"return", "fn", false, "statements stand in a function: fn main(x) { ... }"},
 	{"def", "fn", false, "a function begins with fn: fn f(x) { ... }"},
 	{"from", "fn", false, "functions are built in and need no module"},
 	{"@", "fn", false,
@@ -285,6 +286,9 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 				  "((0, 1), (1, 0))");
 	else if (found != NULL && wants_axis(p, n, expected))
 		text_add(t, "an axis has a name and a size: mesh [X=2, Y=4];");
+	else if (found != NULL && n == 1 && expects(n, expected, "a string")
+		&& strncmp(text + at.begin, "on", 2) == 0)
+		text_add(t, "what the mesh is on stands in quotes: on \"v5e:2x4\"");
 	else if (found != NULL && expects(n, expected, "import") && binds_mesh(text, where))
 		text_add(t, "the mesh is written mesh [X=2, Y=4];");
 	for (size_t i = 0; t->n == 0 && i < sizeof word_habits / sizeof *word_habits; i++) {

@@ -183,8 +183,6 @@ void *complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF
 const char *show_type(Elab *e, const Type *type);
 const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" */
 const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
-/* [a, b] where a tuple was wanted */
-void note_list(Elab *e);
 /* "did you mean ...?" of the message begun last, if a name is near */
 void suggest(Elab *e, const char *name, const char *const *names, int n);
 /* What other languages call something, and what to write here. */

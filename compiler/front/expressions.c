@@ -8,16 +8,25 @@
 
 /* ---- names and literals */
 
-/* [x, y], of tensors: what other languages call a list */
+/* An integer that is no size, and is not meant as `_`. */
+static bool
+is_no_size(const Expr *x)
+{
+	bool negative = x->kind == E_unary && x->left->kind == E_int;
+	return (x->kind == E_int && x->integer == 0) || (negative && x->left->integer != 1);
+}
+
+/* [x, y], of tensors, or [0, 1]: what other languages call a list. */
 static bool
 is_list(Elab *e, const TypeSpec *type)
 {
 	bool list = false;
 	for (int d = 0; !type->has_dtype && d < type->dims.n; d++) {
 		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
-		if (size == NULL || size->kind != E_name)
+		if (size == NULL)
 			continue;
-		const Symbol *s = symbol_find(e, size->name);
+		list |= is_no_size(size);
+		const Symbol *s = size->kind == E_name ? symbol_find(e, size->name) : NULL;
 		list |= s != NULL && s->kind == SYM_value && s->item.kind == IT_tensor
 			&& s->item.value->type.rank > 0;
 	}

@@ -201,13 +201,16 @@ signature_of(Elab *e, const FnDecl *fn)
 }
 
 /* The axes along which a dim has so many parts: those that it has, those that the value
-   has, or one more of the mesh, that is not used; false: there are none. */
+   has, or one of the mesh besides, that is not used; false: there are none. */
 static bool
 find_axes(const Mesh *mesh, int64_t ways, const AxisList *value, const AxisList *used,
 	AxisList *axes)
 {
 	bool free = axes->n == 0 && axes_size(value) == ways;
-	if (axes_size(axes) == ways)
+	if (ways % axes_size(axes) != 0)
+		return false;
+	ways /= axes_size(axes);
+	if (ways == 1)
 		return true;
 	for (int i = 0; i < value->n; i++)
 		free = free && !axes_overlap(used, value->a[i]);
@@ -223,8 +226,8 @@ find_axes(const Mesh *mesh, int64_t ways, const AxisList *value, const AxisList 
 }
 
 /* Where sizes are those of a device's part: the type with the axes along which there are as
-   many parts as are missing, if there are some for each dim.  `value`: where what has it
-   is, if that is known. */
+   many parts as are missing, if there are some for each dim.  `value`: where the argument
+   is; NULL: of a result, of which a device has `parts`. */
 static void
 note_whole(Elab *e, const Annotation *a, const Type *whole, const int64_t *parts,
 	const Placement *value)
@@ -242,7 +245,7 @@ note_whole(Elab *e, const Annotation *a, const Type *whole, const int64_t *parts
 		int64_t size = whole->dims[d];
 		AxisList has = value != NULL ? placement_dim(value, d) : (AxisList){0};
 		axes = placement_dim(&a->placement, d);
-		if (size != parts[d])
+		if (size != parts[d] || value == NULL)
 			fits = parts[d] > 0 && size % parts[d] == 0
 				&& find_axes(&e->m->mesh, size / parts[d], &has, &used, &axes);
 		axes_append_all(&used, &axes);
@@ -293,14 +296,14 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 			: arena_printf(e->arena, "the result, %s on each device,",
 				show_type(e, &values[i]->type));
 		if (!annotation_unify(e, a, &whole, x->range, DIAG_results, what)) {
-			/* it is written as each device has it, or lacks its axes */
+			/* it is written as each device has it, or lacks axes */
+			const Type *local = &values[i]->type;
 			bool part = a->rank == whole.rank
-				&& !memcmp(a->dims, values[i]->type.dims,
+				&& !memcmp(a->dims, local->dims,
 					(size_t)a->rank * sizeof *a->dims);
 			Type declared = whole;
 			memcpy(declared.dims, a->dims, sizeof a->dims);
-			note_whole(e, a, part ? &whole : &declared, part ? a->dims : whole.dims,
-				NULL);
+			note_whole(e, a, part ? &whole : &declared, local->dims, NULL);
 			right = false;
 		}
 		right = right && annotation_check(e, a, NULL);

@@ -81,12 +81,6 @@ suggest(Elab *e, const char *name, const char *const *names, int n)
 		diag_note(e->session, nowhere, "did you mean '%s'?", near);
 }
 
-void
-note_list(Elab *e)
-{
-	diag_note(e->session, nowhere, "there are no lists: a tuple is written (a, b)");
-}
-
 const char *
 show_axes(Elab *e, const AxisList *axes)
 {

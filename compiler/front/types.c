@@ -118,7 +118,7 @@ check_priority(Elab *e, const DimSpec *dim, bool open)
 	if (dim->priority_range.file == 0 || dim->axes.n > 0 || dim->open || open)
 		return true;
 	complain(e, DIAG_priority, dim->priority_range,
-		"a priority says when axes are placed; this dim has none and is closed");
+		"a priority says when axes are placed; this dim names none");
 	diag_note(e->session, nowhere,
 		"leave it out, or open the dim: @?!%" PRId64
 		" lets the compiler place axes here, after those of lower priorities",
@@ -240,8 +240,6 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 						 : "a dim of size %" PRId64
 						   "; sizes start at 1",
 				a->dims[d]);
-		if (known && a->dims[d] == 0 && !spec->has_dtype)
-			note_list(e);
 		right &= known && a->dims[d] >= 1;
 	}
 	return right && place(e, a) && (e->manual == NULL || check_manual_placement(e, a));

@@ -22,7 +22,11 @@ has_kind(Call *c, const Argument *a, bool right)
 		a->formal->name, c->builtin->name, show_item(c->elab, a->item),
 		wanted[a->formal->type]);
 	if (a->item->kind == IT_type && !a->item->type->has_dtype)
-		note_list(c->elab);
+		diag_note(c->elab->session, nowhere,
+			"there are no lists: a tuple is written (a, b)");
+	else if (a->formal->type == PARAM_sizes || a->formal->type == PARAM_placement)
+		diag_note(c->elab->session, nowhere,
+			"sizes stand in brackets, and _ is the one that follows: [B, _]");
 	return false;
 }
 
