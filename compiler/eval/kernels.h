@@ -61,7 +61,7 @@ Kernel *op_kernel(OpKind kind);
 Kernel elementwise, compare, is_finite, select_elements, convert, bitcast;
 /* move.c: data movement */
 Kernel constant, iota, identity, broadcast, transpose, slice, concatenate, pad, reverse, roll,
-	windows, take, dynamic_slice, dynamic_update_slice;
+	windows, frames, take, dynamic_slice, dynamic_update_slice;
 /*
  * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
  * source[sum i_d * from[d]], strides in elements, any sign.

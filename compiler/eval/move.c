@@ -243,20 +243,26 @@ reverse(const Op *op, const Tensor *operands, Tensor *result)
 }
 
 /* The last dims count the elements of a window. */
-bool
-windows(const Op *op, const Tensor *operands, Tensor *result)
+static void
+show_windows(const Op *op, const Tensor *x, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_windowed);
 	const Ints *step = op_ints(op, A_step), *apart = op_ints(op, A_apart);
-	int rank = operands[0].type.rank;
+	int rank = x->type.rank;
 	Copy copy = copy_of(&result->type);
-	row_major(&operands[0].type, copy.from);
+	row_major(&x->type, copy.from);
 	for (int i = 0; i < dims->n; i++) {
 		int64_t stride = copy.from[dims->v[i]];
 		copy.from[rank + i] = stride * apart->v[i];
 		copy.from[dims->v[i]] = stride * step->v[i];
 	}
-	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	copy_box(&copy, element_bytes(result), x->data, result->data);
+}
+
+bool
+windows(const Op *op, const Tensor *operands, Tensor *result)
+{
+	show_windows(op, operands, result);
 	return true;
 }
 
@@ -287,13 +293,40 @@ concatenate(const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
-bool
-pad(const Op *op, const Tensor *operands, Tensor *result)
+/* Operand 0 from `low` on, around it operand 1. */
+static void
+put_around(const Tensor *operands, const int64_t *low, Tensor *result)
 {
 	Copy fill = copy_of(&result->type);
 	memset(fill.from, 0, sizeof fill.from);
 	copy_box(&fill, element_bytes(result), operands[1].data, result->data);
-	copy_in(&operands[0], op_ints(op, A_low)->v, result);
+	copy_in(&operands[0], low, result);
+}
+
+bool
+pad(const Op *op, const Tensor *operands, Tensor *result)
+{
+	put_around(operands, op_ints(op, A_low)->v, result);
+	return true;
+}
+
+bool
+frames(const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Ints *dims = op_ints(op, A_windowed);
+	Type wide = operands[0].type;
+	int64_t low[MAX_RANK] = {0};
+	Tensor around;
+
+	for (int i = 0; i < dims->n; i++) {
+		low[dims->v[i]] = op_ints(op, A_before)->v[i];
+		wide.dims[dims->v[i]] += low[dims->v[i]] + op_ints(op, A_behind)->v[i];
+	}
+	if (!tensor_new(&wide, &around))
+		return false;
+	put_around(operands, low, &around);
+	show_windows(op, &around, result);
+	tensor_free(&around);
 	return true;
 }
 

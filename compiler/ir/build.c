@@ -289,11 +289,11 @@ op_remove(Op *op)
 
 /* How many attributes of `has` come before this one. */
 static int
-attr_index(uint32_t has, AttrKind attr)
+attr_index(uint64_t has, AttrKind attr)
 {
 	int n = 0;
 
-	for (has &= (1u << attr) - 1; has; has &= has - 1)
+	for (has &= ((uint64_t)1 << attr) - 1; has; has &= has - 1)
 		n++;
 	return n;
 }
@@ -316,7 +316,7 @@ op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
 	for (int i = at + known; i < count; i++)
 		attrs[i + 1 - known] = op->attrs[i];
 	op->attrs = attrs;
-	op->has |= 1u << attr;
+	op->has |= (uint64_t)1 << attr;
 }
 
 void

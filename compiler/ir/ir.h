@@ -283,8 +283,8 @@ typedef enum AttrKind {
 #undef ATTR
 	ATTR_COUNT
 } AttrKind;
-#define AT(id) (1u << A_##id)
-_Static_assert(ATTR_COUNT < 32, "sets of attributes are 32 bits");
+#define AT(id) ((uint64_t)1 << A_##id)
+_Static_assert(ATTR_COUNT < 64, "sets of attributes are 64 bits");
 
 typedef enum Direction { DIR_EQ, DIR_NE, DIR_LT, DIR_LE, DIR_GT, DIR_GE } Direction;
 extern const char *const direction_names[]; /* "EQ", ... */
@@ -444,7 +444,7 @@ struct Op {
 	Value **results;
 	Block **bodies;
 	int id;		    /* dense, by module_number() */
-	uint32_t has;	    /* AT(x): attribute x is there */
+	uint64_t has;	    /* AT(x): attribute x is there */
 	const Ints **attrs; /* those, in the order of attrs.def; use
 				   op_ints() and op_set_ints() */
 	Block *block;	    /* NULL while detached */
@@ -614,7 +614,7 @@ typedef struct OpInfo {
 	const char *hlo;    /* opcode, without the custom-call target */
 	const char *target; /* custom-call target or NULL */
 	int operands;
-	uint32_t attrs;
+	uint64_t attrs;
 	bool pointwise, leaf, blocked;
 	bool product;	/* of matrices */
 	bool symmetric; /* its two operands may change places: the bits are the same */

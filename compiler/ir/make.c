@@ -399,15 +399,33 @@ make_roll(Make k, Value *x, int dim, int64_t shift)
 	return make_end(k, op);
 }
 
+static void
+set_windows(Op *op, const Windows *windows)
+{
+	set(op, A_windowed, windows->n, windows->dim);
+	set(op, A_window, windows->n, windows->size);
+	set(op, A_step, windows->n, windows->step);
+	set(op, A_apart, windows->n, windows->apart);
+}
+
 Value *
 make_windows(Make k, Value *x, const Windows *windows)
 {
 	Op *op = make_begin(k, O_windows, 1, &x);
 
-	set(op, A_windowed, windows->n, windows->dim);
-	set(op, A_window, windows->n, windows->size);
-	set(op, A_step, windows->n, windows->step);
-	set(op, A_apart, windows->n, windows->apart);
+	set_windows(op, windows);
+	return make_end(k, op);
+}
+
+Value *
+make_frames(Make k, Value *x, Value *padding, const Windows *windows, const int64_t *before,
+	const int64_t *behind)
+{
+	Op *op = make_begin(k, O_frames, 2, (Value *[]){x, padding});
+
+	set_windows(op, windows);
+	set(op, A_before, windows->n, before);
+	set(op, A_behind, windows->n, behind);
 	return make_end(k, op);
 }
 

@@ -108,6 +108,9 @@ typedef struct Windows {
 	int64_t dim[MAX_RANK], size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
 } Windows;
 Value *make_windows(Make k, Value *x, const Windows *windows);
+/* ... of x with so many of a scalar before and behind each of the dims */
+Value *make_frames(Make k, Value *x, Value *padding, const Windows *windows,
+	const int64_t *before, const int64_t *behind);
 Value *make_concatenate(Make k, int n, Value *const *x, int dim);
 /* Starts are integer scalars of any dtypes; NULL is 0. */
 Value *make_dynamic_slice(Make k, Value *x, Value *const *start, const int64_t *size);

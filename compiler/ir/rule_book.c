@@ -34,7 +34,7 @@ op_same_rule(const Op *a, const Op *b)
 	if (a->kind != b->kind || a->noperands != b->noperands || a->nresults != b->nresults
 		|| a->has != b->has)
 		return false;
-	for (uint32_t has = a->has, i = 0; has; has &= has - 1, i++) {
+	for (uint64_t has = a->has, i = 0; has; has &= has - 1, i++) {
 		const Ints *x = a->attrs[i], *y = b->attrs[i];
 		if (x != y
 			&& (x->n != y->n || memcmp(x->v, y->v, sizeof x->v[0] * (size_t)x->n)))
@@ -53,9 +53,9 @@ op_same_rule(const Op *a, const Op *b)
 uint64_t
 op_rule_hash(const Op *op)
 {
-	uint64_t hash = hash_mix(hash_mix(op->kind, op->has), op->noperands);
+	uint64_t hash = hash_mix(hash_mix(op->kind, (int64_t)op->has), op->noperands);
 
-	for (uint32_t has = op->has, i = 0; has; has &= has - 1, i++)
+	for (uint64_t has = op->has, i = 0; has; has &= has - 1, i++)
 		for (int j = 0; j < op->attrs[i]->n; j++)
 			hash = hash_mix(hash, op->attrs[i]->v[j]);
 	for (int i = 0; i < op->noperands + op->nresults; i++) {

@@ -234,22 +234,19 @@ rule_roll(Rule *r, const Op *op)
 }
 
 /*
- * x[a.., n, b..] -> [a.., p, b.., k]: n, and with it p and k, is whole; what windows do
- * not move along passes.
+ * x[a.., n, b..] -> [a.., p, b.., k]: where both divide, n and p are split alike, and a device
+ * gets the rows that its windows show besides; k is whole; what windows do not move along
+ * passes.
  */
 void
 rule_windows(Rule *r, const Op *op)
 {
-	const Ints *dims = op_ints(op, A_windowed);
+	int result = op->noperands;
 
-	for (int d = 0; d < r->rank[0]; d++) {
-		bool whole = ints_contain(dims, d);
-		link_dims(r, whole ? F_replicate : F_pass, 0, d, whole ? -1 : 1, d);
-		if (whole)
-			link_dims(r, F_replicate, 1, d, -1, 0);
-	}
-	for (int d = r->rank[0]; d < r->rank[1]; d++)
-		link_dims(r, F_replicate, 1, d, -1, 0);
+	for (int d = 0; d < r->rank[0]; d++)
+		link_moved(r, op, d, ints_contain(op_ints(op, A_windowed), d));
+	for (int d = r->rank[0]; d < r->rank[result]; d++)
+		link_dims(r, F_replicate, result, d, -1, 0);
 }
 
 void

@@ -247,18 +247,29 @@ type_windows(const Op *op, Type *result)
 {
 	const Ints *dims = op_ints(op, A_windowed), *size = op_ints(op, A_window);
 	const Ints *step = op_ints(op, A_step), *apart = op_ints(op, A_apart);
+	const Ints *before = op_ints(op, A_before), *behind = op_ints(op, A_behind);
+	bool around = op->kind == O_frames;
 
 	*result = *operand_type(op, 0);
 	const char *wrong = check_dims(op, A_windowed, result->rank);
+	if (!wrong && around)
+		wrong = check_scalar(op, 1, result->dtype);
 	if (wrong)
 		return wrong;
-	if (size->n != dims->n || step->n != dims->n || apart->n != dims->n)
+	if (size->n != dims->n || step->n != dims->n || apart->n != dims->n
+		|| (around && (before->n != dims->n || behind->n != dims->n)))
 		return op_wrong(op, "windows along %d dims need as many sizes, steps and gaps",
 			dims->n);
 	if (result->rank + dims->n > MAX_RANK)
 		return op_wrong(op, "windows make more than %d dims", MAX_RANK);
 	for (int i = 0; i < dims->n; i++) {
 		int64_t *n = &result->dims[dims->v[i]];
+		if (around
+			&& (before->v[i] < 0 || behind->v[i] < 0
+				|| !add_i64(*n, before->v[i], n)
+				|| !add_i64(*n, behind->v[i], n)))
+			return op_wrong(op, "nothing can be that far around dim %lld",
+				(long long)dims->v[i]);
 		int64_t count = windows_in(*n, size->v[i], step->v[i], apart->v[i]);
 		if (!count)
 			return op_wrong(op,

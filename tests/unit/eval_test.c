@@ -670,6 +670,25 @@ test_windows(void)
 }
 
 static void
+test_frames(void)
+{
+	Program p = program();
+	Value *x = input(&p, shape(D_i32, 2, 2, 3, 0), counting);
+	Value *around = input(&p, shape(D_i32, 0, 0, 0, 0), counting);
+	Op *made = op(&p, O_frames, 2, x, around, NULL);
+
+	op_set_int(made, A_windowed, 1);
+	op_set_int(made, A_window, 3);
+	op_set_int(made, A_step, 2);
+	op_set_int(made, A_apart, 1);
+	op_set_int(made, A_before, 1);
+	op_set_int(made, A_behind, 2);
+	gives(&p, value(made, shape(D_i32, 3, 2, 2, 3)),
+		(double[]){0, 0, 1, 1, 2, 0, 0, 3, 4, 4, 5, 0},
+		"windows of every second, one before and two behind");
+}
+
+static void
 test_concatenate(void)
 {
 	Program p = program();
@@ -1221,6 +1240,7 @@ main(void)
 	test_slice();
 	test_reverse();
 	test_windows();
+	test_frames();
 	test_concatenate();
 	test_pad();
 	test_take();

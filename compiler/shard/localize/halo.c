@@ -161,7 +161,7 @@ blocks_on_line(const Window *w, Line *f)
 		int64_t q = sender(w, r);
 		w->table[r] = q < 0
 			? ANY
-			: halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.width;
+			: halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.advance;
 	}
 	bool fits = fits_line(w->table, w->h.ways, beside, f);
 	for (int64_t r = 0; r < w->h.ways && fits; r++) { /* what is nobody's is beside */
@@ -235,8 +235,8 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 			continue;
 		first = halo_row(&w->h, w->part, q) + start_of(w, q, r);
 		w->table[r] = halo_row(&w->h, w->part, q + 1) - first;
-		strays |= greater(w->table[r], r * w->h.width - first)
-			< lesser(n, (r + 1) * w->h.width - first);
+		strays |= greater(w->table[r], r * w->h.advance - first)
+			< lesser(n, r * w->h.advance + w->h.width - first);
 	}
 	if (!strays)
 		return block;
@@ -509,4 +509,34 @@ localize_roll(Localizer *l, Op *op)
 	Value *begin = slice_rows(l, x, dim, 0, rows - rest, 1);
 	parts[n++] = exchange(l, begin, &h.axes, round[1].source);
 	stand_for(l, op, make_concatenate(named(l->make, parts[0]->name), n, parts, dim));
+}
+
+/* What is around whole dims, and the rows of others that windows along split ones show; of
+   these then the windows. */
+void
+localize_windows(Localizer *l, Op *op)
+{
+	const Placement *p = &op->results[0]->placement;
+	const Ints *dims = op_ints(op, A_windowed);
+	Value *v = op->operands[0], *padding = op->noperands > 1 ? op->operands[1] : NULL;
+	Type shard = v->type;
+	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+	Windows windows = {.n = dims->n};
+
+	for (int i = 0; i < dims->n; i++) {
+		int d = (int)dims->v[i];
+		windows.dim[i] = d;
+		windows.size[i] = op_ints(op, A_window)->v[i];
+		windows.step[i] = op_ints(op, A_step)->v[i];
+		windows.apart[i] = op_ints(op, A_apart)->v[i];
+		if (moves_split(op, d, &shard)) {
+			v = emit_window(l, op, d, &v, 1, padding);
+		} else if (placement_dim_ways(p, d) == 1 && padding) {
+			low[d] = op_ints(op, A_before)->v[i];
+			high[d] = op_ints(op, A_behind)->v[i];
+		}
+	}
+	if (padding)
+		v = make_pad(named(l->make, NULL), v, padding, low, high);
+	stand_for(l, op, make_windows(named(l->make, op->results[0]->name), v, &windows));
 }

@@ -375,6 +375,8 @@ localize_op(Localizer *l, Op *op)
 		[O_slice] = localize_slice,
 		[O_pad] = localize_pad,
 		[O_concatenate] = localize_concatenate,
+		[O_windows] = localize_windows,
+		[O_frames] = localize_windows,
 		[O_reverse] = localize_reverse,
 		[O_roll] = localize_roll,
 		[O_dynamic_slice] = localize_dynamic_slice,

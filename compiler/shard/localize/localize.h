@@ -37,6 +37,7 @@ void stand_for(Localizer *l, Op *old, Value *new);
 /* halo.c: ops that move elements along dims */
 void localize_slice(Localizer *l, Op *op);
 void localize_pad(Localizer *l, Op *op);
+void localize_windows(Localizer *l, Op *op);
 void localize_concatenate(Localizer *l, Op *op);
 void localize_reverse(Localizer *l, Op *op);
 void localize_roll(Localizer *l, Op *op);

@@ -26,7 +26,8 @@ narrower(const Partitioner *p, const Value *v)
 	const Op *op = v->def;
 
 	if (!op || op->mode == MODE_explicit
-		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_pad))
+		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_frames
+			&& op->kind != O_pad))
 		return NULL;
 	Value *from = op->operands[0];
 	if (type_bytes(&from->type) >= type_bytes(&v->type))

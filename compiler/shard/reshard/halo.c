@@ -30,24 +30,31 @@ halo_row(const Halo *h, const HaloPart *part, int64_t shard)
 static int64_t
 first_shard(const Halo *h, const HaloPart *part, int64_t r)
 {
-	return greater(0, (r * h->width * h->apart - part->base) / part->rows);
+	return greater(0, (r * h->advance * h->apart - part->base) / part->rows);
 }
 
 int64_t
 halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
-	return greater(0, r * h->width - halo_row(h, part, q));
+	return greater(0, r * h->advance - halo_row(h, part, q));
 }
 
 int64_t
 halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
 	int64_t begin = halo_row(h, part, q) + halo_start(h, part, q, r);
-	int64_t shard_end = halo_row(h, part, q + 1), window_end = (r + 1) * h->width;
+	int64_t shard_end = halo_row(h, part, q + 1), window_end = r * h->advance + h->width;
 
 	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
 	return greater(0, lesser(shard_end, window_end) - begin);
+}
+
+/* The device whose window is the first that ends behind the row. */
+static int64_t
+first_device(const Halo *h, int64_t row)
+{
+	return row < h->width ? 0 : (row - h->width) / h->advance + 1;
 }
 
 /* ---- rounds of a window part ------------------------------------------ */
@@ -60,7 +67,7 @@ visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
 		for (int64_t q = first_shard(h, part, r);
-			q < h->ways && halo_row(h, part, q) < (r + 1) * h->width; q++)
+			q < h->ways && halo_row(h, part, q) < r * h->advance + h->width; q++)
 			if (halo_overlap(h, part, q, r))
 				visit(h, part, q, r);
 }
@@ -69,7 +76,7 @@ visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 static void
 count_rounds(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 {
-	int64_t first_window = greater(0, halo_row(h, part, q) / h->width);
+	int64_t first_window = first_device(h, halo_row(h, part, q));
 	int64_t interval = greater(q - first_shard(h, part, r), r - first_window) + 1;
 
 	if (q == r)
@@ -115,6 +122,20 @@ plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
 		h->apart = stride;
 	}
 	add_part(a, h, rows, -start);
+}
+
+/* Rows of windows, of which those of two devices overlap. */
+static void
+plan_windows(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int i = ints_find(op_ints(op, A_windowed), h->dim);
+	int64_t step = op_ints(op, A_step)->v[i], apart = op_ints(op, A_apart)->v[i];
+	int64_t length = (op_ints(op, A_window)->v[i] - 1) * apart + 1;
+
+	h->advance = h->width * step;
+	h->width = (h->width - 1) * step + length;
+	add_part(a, h, shards[0].dims[h->dim],
+		op_has(op, A_before) ? op_ints(op, A_before)->v[i] : 0);
 }
 
 /* One part after the other, behind what a pad puts before the first. */
@@ -169,7 +190,8 @@ mover(OpKind kind)
 {
 	static const Mover movers[] = {
 		{O_slice, plan_slice}, {O_pad, plan_parts}, {O_concatenate, plan_parts},
-		{O_roll, plan_roll}, {O_reverse, NULL}, /* one exchange mirrors all dims */
+		{O_roll, plan_roll}, {O_windows, plan_windows}, {O_frames, plan_windows},
+		{O_reverse, NULL}, /* one exchange mirrors all dims */
 	};
 
 	for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
@@ -196,7 +218,8 @@ halo_moves(const Op *op, int dim, int64_t size)
 	if (op_has(op, A_low))
 		return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
 	return ints_contain(op_ints(op, A_dims), dim) || ints_contain(op_ints(op, A_dim), dim)
-		|| ints_contain(op_ints(op, A_along), dim);
+		|| ints_contain(op_ints(op, A_along), dim)
+		|| ints_contain(op_ints(op, A_windowed), dim);
 }
 
 Halo
@@ -205,7 +228,7 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *
 	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1, .apart = 1};
 
 	h.ways = axes_size(&h.axes);
-	h.width = op->results[0]->type.dims[dim] / h.ways;
+	h.width = h.advance = op->results[0]->type.dims[dim] / h.ways;
 	mover(op->kind)->plan(a, &h, op, shards);
 	for (int i = 0; i < h.nparts; i++) {
 		HaloPart *part = &h.parts[i];
@@ -324,7 +347,7 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 			}
 		cost.at_once += links_seconds(&links);
 		axes_append_all(&cost.axes, &h.axes);
-		types[0].dims[d] = sizes[d] / ways;
+		types[0].dims[d] = h.width;
 	}
 	arena_free(a);
 	return cost;

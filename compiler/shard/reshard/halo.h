@@ -1,12 +1,13 @@
 /*
- * halo.h - roll, slice, pad, concatenate and reverse along a split dim: each
+ * halo.h - roll, slice, pad, concatenate, reverse and windows along a split dim: each
  * device gets the rows of its result that lie on others, and nothing else.
  *
  *   Halo    one op along one dim
  *     part  what one operand gives (concatenate has several)
  *       round   one collective-permute
  *
- * Device r keeps the window [r width, r width + width) of the result's rows;
+ * Device r keeps the window [r advance, r advance + width) of the result's rows (of
+ * windows of those that they show);
  * row 0 of an operand's shard q stands at base + q rows.  So a device needs what
  * an interval of shards has, and a shard is needed by an interval of devices.
  * Round c of n serves the pairs with q - r = c mod n: as no interval is longer
@@ -35,10 +36,10 @@ typedef struct Halo {
 	int dim;
 	AxisList axes;
 	int64_t ways;
-	int64_t width;
-	int64_t phase, stride; /* what is taken of each shard first; `phase`
+	int64_t width, advance; /* of a device's window; to that of the next */
+	int64_t phase, stride;	/* what is taken of each shard first; `phase`
 				   is the first shard's */
-	int64_t apart;	       /* a stride that does not divide the shards:
+	int64_t apart;		/* a stride that does not divide the shards:
 				   `rows` and `base` count what lies between,
 				   too; else 1 */
 	int nparts;
