@@ -34,6 +34,18 @@ has_one_window(const Frame *frame, int d, int64_t n, int64_t *end)
 	return n - 1 - last < frame->step[d];
 }
 
+/* Are there several windows along a dim of n elements, with something put around it? */
+static bool
+is_around(const Frame *frame, int d, int64_t n)
+{
+	const Padding *by = &frame->by;
+	int64_t end, all;
+
+	return frame->size[d] > 1 && !by->inner[d] && by->low[d] >= 0 && by->high[d] >= 0
+		&& add_i64(n, by->low[d], &all) && add_i64(all, by->high[d], &all)
+		&& !has_one_window(frame, d, all, &end);
+}
+
 /* Dims of which there is one window are its elements: they go behind the others, where
    those of windows are, in the order of the dims; 1 takes their place. */
 static Value *
@@ -61,26 +73,40 @@ frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *
 {
 	Windows w = {0};
 	uint32_t alone = 0;
-	int64_t end;
+	int64_t end, before[MAX_RANK], behind[MAX_RANK];
 	int rank = x->type.rank;
-	Value *v = pad_around(in, x, padding, &frame->by);
+	Padding by = frame->by;
+	bool around = false;
+
+	/* what stands around windows is theirs */
+	for (int d = 0; d < rank; d++)
+		if (is_around(frame, d, x->type.dims[d])) {
+			around |= by.low[d] > 0 || by.high[d] > 0;
+			by.low[d] = by.high[d] = 0;
+		}
+	Value *v = pad_around(in, x, padding, &by);
 
 	if (!v && diag_errors(in->session) == 0)
 		read_wrong(in, op->range, "this padding cannot be");
 	for (int d = 0; d < rank && v; d++) {
 		if (frame->size[d] == 1) {
 			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], frame->step[d]);
-		} else if (has_one_window(frame, d, v->type.dims[d], &end)) {
+		} else if (!is_around(frame, d, x->type.dims[d])
+			&& has_one_window(frame, d, v->type.dims[d], &end)) {
 			v = make_slice_dim(in->make, v, d, 0, end, frame->apart[d]);
 			alone |= 1u << d;
 		} else {
 			w.dim[w.n] = d;
 			w.size[w.n] = frame->size[d];
 			w.step[w.n] = frame->step[d];
-			w.apart[w.n++] = frame->apart[d];
+			w.apart[w.n] = frame->apart[d];
+			before[w.n] = frame->by.low[d] - by.low[d];
+			behind[w.n++] = frame->by.high[d] - by.high[d];
 		}
 	}
-	v = w.n && v ? make_windows(in->make, v, &w) : v;
+	if (w.n && v)
+		v = around ? make_frames(in->make, v, padding, &w, before, behind)
+			   : make_windows(in->make, v, &w);
 	return alone && v ? elements_last(in->make, v, frame, rank, alone) : v;
 }
 

@@ -116,6 +116,14 @@ def train_experts(x, up, down, sizes):
     return tuple(w - 0.1 * g for w, g in zip((up, down), grads))
 
 
+def spatial(x, k, d):
+    """Rows of an image that devices share: a convolution, one with steps and gaps, a pooling."""
+    dims = ("NHWC", "HWIO", "NHWC")
+    h = jax.nn.relu(lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=dims))
+    h = lax.conv_general_dilated(h, d, (2, 1), [(2, 2), (2, 2)], rhs_dilation=(2, 2), dimension_numbers=dims)
+    return lax.reduce_window(h, -jnp.inf, lax.max, (1, 5, 3, 1), (1, 1, 1, 1), "SAME")
+
+
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
@@ -134,6 +142,7 @@ PROGRAMS = {
     "nothing": (nothing, at((16, 8), "data", None)),
     "experts": (train_experts, at((64, 32)), at((8, 32, 512), "model", None, None),
                 at((8, 512, 32), "model", None, None), at((8,), dtype=jnp.int32)),
+    "spatial": (spatial, at((4, 16, 16, 4), "data", "model", None, None), at((3, 3, 4, 8)), at((3, 3, 8, 4))),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 
