@@ -555,6 +555,8 @@ def manual(block):
     if len(axes) > 1 and not program.explicit and block.random.random() < 0.3:
         axes = [block.random.choice(axes)]
     inputs = [v for v in (block.pick(None, 1, 3) for _ in range(2)) if v]
+    if not inputs:
+        return
     args, specs = [], []
     for v in inputs:
         spec = eval(program.spec(v.shape, axes), program.names)
