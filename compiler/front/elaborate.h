@@ -355,6 +355,7 @@ typedef struct Gradient { /* grad(f, wrt=(W))(x, W) */
 	int ncotangents;
 	int nwrt;
 	int *wrt;      /* parameters */
+	bool *taken;   /* by parameter: it is one of them */
 	Op *op;	       /* not ended yet */
 	Block *around; /* where it will be */
 } Gradient;

@@ -263,15 +263,14 @@ add_wrt(Gradient *g, const Expr *x)
 	int at = find_param(fn, x->name);
 	if (at < 0)
 		return refuse_parameter(g, x);
-	for (int i = 0; i < g->nwrt; i++)
-		if (g->wrt[i] == at)
-			return complain(e, DIAG_gradient, x->range, "wrt names '%s' twice",
-				x->name);
+	if (g->taken[at])
+		return complain(e, DIAG_gradient, x->range, "wrt names '%s' twice", x->name);
 	if (!is_smooth(&g->args[at]))
 		return complain(e, DIAG_gradient, x->range,
 			"'%s' is %s here; what a gradient is taken by is a tensor of floats",
 			x->name, show_item(e, &g->args[at]));
 	g->wrt[g->nwrt++] = at;
+	g->taken[at] = true;
 	return true;
 }
 
@@ -285,6 +284,7 @@ read_wrt(Gradient *g)
 	bool right = true;
 	int most = wrt != NULL && wrt->kind == E_tuple ? wrt->args.n : 1;
 	g->wrt = NEW_ARRAY(g->elab->arena, int, nparams + most);
+	g->taken = NEW_ARRAY(g->elab->arena, bool, nparams + 1);
 	for (int i = 0; wrt == NULL && i < nparams; i++)
 		if (is_smooth(&g->args[i]))
 			g->wrt[g->nwrt++] = i;
