@@ -511,6 +511,15 @@ typedef enum Sharing {
 	SHARE_none, /* that, and equal ops are not merged */
 } Sharing;
 
+/* What is known of ops before it is their turn to be partitioned. */
+typedef struct Foresight {
+	bool sums;  /* that they are in, which are drawn together */
+	bool wants; /* where they will want values that others use, too */
+	/* Said of the module: something is planned otherwise than without `wants`. */
+	bool swayed;
+	bool decided; /* what of the two pays */
+} Foresight;
+
 /* `expect h: [B@X, F];` */
 typedef struct Expect {
 	Value *value;
@@ -555,6 +564,7 @@ struct Module {
 	Table *names;	       /* used value names, for uniqueness */
 	bool unnamed;	       /* nobody will see it: from now on values share names */
 	Sharing sharing;       /* with which it fits the target, of all passes */
+	Foresight foresight;   /* with which it is partitioned */
 	int64_t least;	       /* picoseconds that the program takes at least, before
 				  einsums became pieces; 0: none did */
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */

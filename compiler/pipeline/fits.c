@@ -52,6 +52,7 @@ compiled_peak(Attempt *one)
 		merge(m, sharing_that_fits);
 	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_scheduled, &rest))
 		return INT64_MAX;
+	one->with = m->foresight;
 	const Plan *plan = plan_build(m);
 	return plan->uncounted ? INT64_MAX : plan_peak(plan);
 }
@@ -100,14 +101,6 @@ attempted(Attempt what)
 	return what;
 }
 
-static int64_t
-peak_of(Module *m, Sharing sharing)
-{
-	Attempt what = {.module = m, .sharing = sharing, .compiled = compiled_peak};
-
-	return attempted(what).bytes;
-}
-
 /* All of it first.  Where what users want has changed no plan, none is made without. */
 Foresight
 foresight_that_pays(Module *m, Foresight there_is)
@@ -152,22 +145,32 @@ tell_not_shared(Module *m, Sharing sharing, int64_t all)
 	text_free(&t);
 }
 
+/* What pays of foresight was found out on the way, too. */
 Sharing
 sharing_that_fits(Module *m)
 {
 	int64_t limit = m->mesh.target->hbm_bytes, peaks[SHARE_none + 1];
+	Foresight foresight = m->foresight;
 
 	if (m->sharing)
 		return m->sharing;
 	if (unshared_bytes(m) * FORMS <= (double)limit)
 		return SHARE_all;
 	for (Sharing s = SHARE_all; s <= SHARE_none; s++) {
-		peaks[s] = peak_of(m, s);
-		if (!m->sharing || peaks[s] < peaks[m->sharing])
+		Attempt tried = attempted((Attempt){
+			.module = m,
+			.sharing = s,
+			.compiled = compiled_peak,
+		});
+		peaks[s] = tried.bytes;
+		if (!m->sharing || peaks[s] < peaks[m->sharing]) {
 			m->sharing = s;
+			foresight = tried.with;
+		}
 		if (peaks[s] <= limit)
 			break;
 	}
+	m->foresight = foresight;
 	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)
 		tell_not_shared(m, m->sharing, peaks[SHARE_all]);
 	return m->sharing;

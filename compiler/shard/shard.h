@@ -79,14 +79,6 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
-/* What is known of ops before it is their turn. */
-typedef struct Foresight {
-	bool sums;  /* that they are in, which are drawn together */
-	bool wants; /* where they will want values that others use, too */
-	/* Said of the module: something is planned otherwise than without `wants`. */
-	bool swayed;
-} Foresight;
-
 /* What pays of what there is, for the module as it came. */
 typedef Foresight ChooseForesight(Module *m, Foresight there_is);
 

@@ -225,19 +225,21 @@ partition_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
 		  with = {.sums = there_is.sums, .wants = true};
 	ArenaImage *before = NULL;
 
-	if (there_is.sums) {
+	if (there_is.sums)
 		with = choose_foresight(m, there_is);
-	} else if (there_is.wants) {
+	else if (there_is.wants)
 		before = arena_image(m->arena);
-	}
 	partition_ops(p, m, with);
 	if (before && p->swayed) {
 		end(p);
 		arena_return(m->arena, before);
-		partition_ops(p, m, choose_foresight(m, there_is));
+		with = choose_foresight(m, there_is);
+		partition_ops(p, m, with);
 	} else if (before) {
 		arena_image_free(before);
 	}
+	m->foresight = with;
+	m->foresight.decided = true;
 }
 
 bool
@@ -252,6 +254,8 @@ partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	if (with) {
 		partition_ops(&p, m, *with);
 		with->swayed = p.swayed;
+	} else if (m->foresight.decided) {
+		partition_ops(&p, m, m->foresight);
 	} else {
 		partition_as_pays(&p, m, choose_foresight);
 	}
