@@ -324,6 +324,7 @@ typedef struct TensorView {
 	int64_t strides[SHDRT_MAX_RANK];
 	const unsigned char *data;
 	bool swapped; /* of the other byte order */
+	bool pairs;   /* the last dim is that of complex numbers */
 	bool widened; /* of i32, that are bytes here */
 } TensorView;
 

@@ -6,7 +6,8 @@
  *
  * Reads both orders of dims and of bytes; writes version 1, row-major.  What
  * numpy has no dtype for is what it makes of that: bf16 two bytes without a meaning, '<V2',
- * floats of a byte '|V1', which are of whatever such dtype is wanted.
+ * floats of a byte '|V1', which are of whatever such dtype is wanted.  A complex number is
+ * two, in a dim more, the last.
  */
 #include <string.h>
 
@@ -98,6 +99,12 @@ rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_dtype 
 }
 
 static bool
+is_key(const char *text, size_t n, const char *key)
+{
+	return strlen(key) == n && memcmp(text, key, n) == 0;
+}
+
+static bool
 take_descr(Cursor *c, shdrt_dtype wanted, TensorView *view)
 {
 	const char *text;
@@ -115,6 +122,11 @@ take_descr(Cursor *c, shdrt_dtype wanted, TensorView *view)
 		view->swapped = *text == OTHER_ORDER;
 		text++, n--;
 	}
+	view->pairs = n && *text == 'c';
+	if (view->pairs && (is_key(text, n, "c8") || is_key(text, n, "c16"))) {
+		view->dtype = n == 2 ? SHDRT_f32 : SHDRT_f64;
+		return true;
+	}
 	if (n == 2 && memcmp(text, "f1", 2) == 0) { /* as ml_dtypes registers it */
 		view->dtype = SHDRT_f8e5m2;
 		return true;
@@ -122,7 +134,7 @@ take_descr(Cursor *c, shdrt_dtype wanted, TensorView *view)
 	if (!rt_name_dtype(text, n, npy_names, &view->dtype)) {
 		snprintf(c->why, WHY,
 			"its dtype '%.*s' is none of b1 i1 i2 i4 "
-			"i8 u1 u2 u4 u8 f2 f4 f8 V1 (f8e4m3fn ..) V2 (bf16)",
+			"i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 V1 (f8e4m3fn ..) V2 (bf16)",
 			n > 40 ? 40 : (int)n, text);
 		return false;
 	}
@@ -166,12 +178,6 @@ take_order(Cursor *c, bool *fortran)
 			"its header has no readable "
 			"'fortran_order'");
 	return true;
-}
-
-static bool
-is_key(const char *text, size_t n, const char *key)
-{
-	return strlen(key) == n && memcmp(text, key, n) == 0;
 }
 
 /* The dictionary; each of its three keys once, in any order. */
@@ -238,7 +244,12 @@ static void
 view_column_major(TensorView *view)
 {
 	int64_t size = (int64_t)shdrt_dtype_bytes[view->dtype];
-	for (int i = 0; i < view->rank; i++) {
+	int rank = view->rank - view->pairs; /* the parts of a number lie together */
+	if (view->pairs) {
+		view->strides[rank] = size;
+		size *= 2;
+	}
+	for (int i = 0; i < rank; i++) {
 		view->strides[i] = size;
 		size *= view->dims[i];
 	}
@@ -281,6 +292,10 @@ rt_npy_parse(const unsigned char *bytes, size_t n, shdrt_dtype wanted, TensorVie
 	memset(view, 0, sizeof *view);
 	if (!find_header(bytes, n, &c, &data) || !take_header(&c, wanted, view, &fortran))
 		return false;
+	if (view->pairs && view->rank == SHDRT_MAX_RANK)
+		return wrong(why, "it has more than 16 dims");
+	if (view->pairs)
+		view->dims[view->rank++] = 2;
 	if (!rt_view_row_major(view, &size))
 		return wrong(why, "its shape is too large");
 	if (size != n - data) {
