@@ -38,6 +38,8 @@ Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k,
 Builder import_op_ragged_dot;
 /* convolution.c */
 Builder import_op_convolution;
+/* fft.c */
+Builder import_op_fft;
 /* pooling.c */
 Builder import_op_window, import_op_scatter_windows;
 /* index.c */

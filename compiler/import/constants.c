@@ -88,7 +88,7 @@ dense_read(Import *in, const MlirAttr *attr, DType dtype, Dense *dense)
 			|| read_wrong(in, attr->range,
 				"the bytes of this constant cannot be read");
 	while (c < end) {
-		if (strchr(",[] ", *c)) {
+		if (strchr(",[] ()", *c)) {
 			c++;
 			continue;
 		}

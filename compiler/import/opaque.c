@@ -58,18 +58,40 @@ split_sort(Split *q)
 	split_alike(q, &(Numbers){1, {dim < 0 ? dim + rank : dim}});
 }
 
-/* Matrices in the last two dims; the others are a batch. */
+/* Matrices in the last two dims of operand 0 (three, where numbers are pairs); those before
+   are a batch, which all tensors have that are no scalars. */
 static void
 split_matrices(Split *q)
 {
+	const Type *whole = &q->types[0];
+	int batch = whole->rank - 2;
+
+	for (int i = 0; i < q->op->types.n; i++)
+		if (type_is_complex(q->op->types.v[i])) {
+			batch--;
+			break;
+		}
 	for (int t = 0; t < q->n; t++)
-		for (int d = 0; d < q->types[t].rank - 2; d++)
-			if (q->types[t].rank != q->types[0].rank
-				|| q->types[t].dims[d] != q->types[0].dims[d])
+		for (int d = 0; d < batch && q->types[t].rank; d++)
+			if (d >= q->types[t].rank || q->types[t].dims[d] != whole->dims[d])
 				return;
 	for (int t = 0; t < q->n; t++)
-		for (int d = 0; d < q->types[t].rank - 2; d++)
+		for (int d = 0; d < batch && q->types[t].rank; d++)
 			q->terms[t].letters[d] = (int8_t)d;
+}
+
+/* Calls of linear algebra, by what their names begin with: lapack_sgeqrf_ffi. */
+static const char *const algebra[] = {"lapack_", "cusolver_", "hipsolver_", "Eigh", "Qr",
+	"ProductOfElementaryHouseholderReflectors", "LuDecomposition"};
+
+static void
+split_call(Split *q)
+{
+	const char *target = word_of(q->in, q->op, "call_target_name");
+
+	for (size_t i = 0; i < sizeof algebra / sizeof *algebra; i++)
+		if (!strncmp(target, algebra[i], strlen(algebra[i])))
+			split_matrices(q);
 }
 
 /* Dims along which a window is one element, and there is one for each. */
@@ -210,6 +232,7 @@ static const struct Splitter {
 } splitters[] = {
 	{"stablehlo.sort", split_sort},
 	{"stablehlo.cholesky", split_matrices},
+	{"stablehlo.custom_call", split_call},
 	{"stablehlo.triangular_solve", split_matrices},
 	{"stablehlo.reduce_window", split_windows},
 	{"stablehlo.select_and_scatter", split_windows},

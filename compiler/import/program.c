@@ -265,6 +265,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 	Import in = {.session = s, .arena = a, .program = mlir_read(s, file)};
 	if (in.program) {
 		in.rows = rows_by_name(a);
+		in.complex = read_complex;
 		in.functions = table_new(a);
 		in.missing = table_new(a);
 		in.module = module_new(s, module_name(&in));

@@ -102,24 +102,39 @@ static const struct ElementName {
 	{"f64", D_f64},
 };
 
+bool
+type_is_complex(const MlirType *type)
+{
+	return !strncmp(type->element, "complex<", 8);
+}
+
 /* False after a message, of a dtype that there is none for too. */
 bool
 type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
 {
 	Range where = op ? op->range : nowhere;
+	bool pair = type_is_complex(from);
+	const char *element = pair
+		? arena_strndup(in->arena, from->element + 8, strcspn(from->element + 8, ">"))
+		: from->element;
 	size_t i = 0;
 
 	if (!from->tensor)
 		return read_wrong(in, where, "this has the type %.40s, which is no tensor",
 			from->element);
-	while (i < sizeof elements / sizeof *elements
-		&& strcmp(elements[i].theirs, from->element))
+	while (i < sizeof elements / sizeof *elements && strcmp(elements[i].theirs, element))
 		i++;
 	if (i == sizeof elements / sizeof *elements)
 		return read_wrong(in, where, "shdc has no dtype for %.40s", from->element);
 	bool lifts = in->lifted && !from->rank;
 	*type = lifts ? *in->lifted : type_of(elements[i].dtype, from->rank, from->dims);
 	type->dtype = elements[i].dtype;
+	if (pair && !in->parts) {
+		in->pairs = true;
+		if (type->rank == MAX_RANK)
+			return read_wrong(in, where, "a tensor of too many dims");
+		type->dims[type->rank++] = 2;
+	}
 	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] < 1)
 			return read_wrong(in, where, "a tensor with a dim of size 0");
@@ -296,7 +311,7 @@ read_op(Import *in, const MlirOp *op)
 		results[0] = make_splat(in->make, in->operands[1], &type);
 	else if (around || !leave_out_empty(in, op))
 		return false;
-	else
+	else if (!in->complex(in, op, row, &right))
 		right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);

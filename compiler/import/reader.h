@@ -80,6 +80,9 @@ struct Import {
 	int depth;	 /* of calls */
 	int nops;
 	Table *missing;
+	bool pairs; /* it has complex numbers */
+	int parts;  /* their parts are looked at, each by itself */
+	bool (*complex)(Import *in, const MlirOp *op, const ImportRow *row, bool *right);
 	const Type *lifted; /* a region of scalars is of tensors of this shape; or NULL */
 	Value *expression;  /* the last that a line of Python can place */
 	Asked *asked;	    /* --place */
@@ -107,9 +110,14 @@ void note_missing(Import *in, const char *what, bool opaque);
 bool read_lacks(Import *in, const MlirOp *op, const char *what);
 void scope_bind(Import *in, const char *name, int n, Value **values);
 const Defined *scope_find(const Scope *scope, const char *name);
+bool type_is_complex(const MlirType *type);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
 /* Of result i. */
 bool type_result(Import *in, const MlirOp *op, int i, Type *type);
+
+/* ---- complex.c: false, where it has no complex numbers, or is the same of these; else
+   whether it went well */
+bool read_complex(Import *in, const MlirOp *op, const ImportRow *row, bool *right);
 
 /* ---- opaque.c: an op that has no counterpart; what: as told, NULL is its name */
 bool read_opaque(Import *in, const MlirOp *op, const char *what);

@@ -42,6 +42,8 @@ def made_up(x, random):
     """An array for a shape, where that says."""
     if jnp.issubdtype(x.dtype, jnp.integer):
         values = random.integers(0, 8, x.shape)
+    elif jnp.issubdtype(x.dtype, jnp.complexfloating):
+        values = random.uniform(-1, 1, x.shape) + 1j * random.uniform(-1, 1, x.shape)
     else:
         values = random.uniform(-1, 1, x.shape)
     return jax.device_put(jnp.asarray(values, x.dtype), NamedSharding(MESH, x.sharding.spec))
@@ -282,6 +284,26 @@ def nibbles(x, y, w):
         w.at[2].set(small[:8]), jnp.take(w, other % 7, axis=0), small & other, small ^ other, ~small
 
 
+def complex_numbers(z, w, x):
+    """Of complex numbers all that is not opaque; some are far."""
+    c, far = z * w + 2j, z * 10.0 ** jnp.arange(-10, 14, 3)
+    picked = jnp.where(x > 0, z, -z).astype(z.dtype)
+    table = z * np.array([1 + 2j, 3, 4, 5 - 1j, 0, 1j, -1, 2], z.dtype)
+    again = lax.fori_loop(0, 3, lambda i, a: a * z + i, z)
+    return c, jnp.conj(z) / (w + 3), jnp.abs(z), jnp.exp(z), jnp.angle(z), jnp.log(z), z @ w, z.real + z.imag, \
+        lax.complex(x, x * 2), jnp.sum(z, 0), picked, x * z, z == picked, jnp.concatenate([z, c], 1)[1:, 2:5].T, table, \
+        jnp.pad(z, ((1, 1), (0, 2))), again, z[:, ::-1], z.reshape(4, 16), z[jnp.array([3, 1])], jnp.abs(far), 1 / far, \
+        jnp.einsum("bij,bjk->bik", z.reshape(2, 4, 8), w.reshape(2, 8, 4))
+
+
+def transforms(z, x, y):
+    """Of one dim and of several, of lengths that have factors, one that has none."""
+    long = jnp.concatenate([x, y, x * y], -1)
+    return jnp.fft.fft(z), jnp.fft.ifft(z, axis=0), jnp.fft.rfft(x), jnp.fft.irfft(z), jnp.fft.fft2(z), jnp.fft.ifft2(z), \
+        jnp.fft.rfft2(x), jnp.fft.irfft2(z), jnp.fft.fft(long), jnp.fft.rfft(long[:, :277]), jnp.fft.irfft(jnp.fft.rfft(long)), \
+        jnp.fft.irfft(z, n=7), jnp.fft.fftn(z.reshape(2, 4, 4, 2), axes=(1, 2, 3))
+
+
 def byte_products(x, w):
     """Sums that are rounded; XLA's are of f16 on the CPU."""
     return x.astype(w.dtype) @ w, jnp.sum(x.astype(w.dtype), 0)
@@ -323,6 +345,9 @@ MORE = {
        for name in BYTE_FLOATS},
     **{"nibbles_%s" % dtype: (nibbles, AT((16,), "model", dtype=jnp.int32), AT((16,), dtype=jnp.int32),
                               AT((16, 8), "data", "model", dtype=getattr(jnp, dtype))) for dtype in ("int4", "uint4")},
+    "complex_numbers": (complex_numbers, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 8), None, "model", dtype=jnp.complex64),
+                        AT((8, 8), None, "model")),
+    "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
@@ -345,11 +370,19 @@ def names(text, kind):
     return [line[len(kind) + 1:].split("=")[0] for line in found]
 
 
+def pairs(tensor):
+    """Of complex numbers the parts, in one dim more."""
+    if np.issubdtype(tensor.dtype, np.complexfloating):
+        return np.stack([tensor.real, tensor.imag], -1)
+    return tensor
+
+
 def write_tensors(path, tensors):
     """As safetensors, which have bf16."""
     header, data = {}, b""
     for name, tensor in tensors.items():
-        raw = np.asarray(tensor).tobytes()
+        tensor = pairs(np.asarray(tensor))
+        raw = tensor.tobytes()
         header[name] = {"dtype": TENSORS[str(tensor.dtype)], "shape": list(tensor.shape),
                         "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
@@ -378,7 +411,7 @@ def interpreted(shdc, text, leaves, folder):
 def difference(given, want, most, least=0):
     """None, or how far they are from each other: of the largest magnitude, or `least`, `most` times as
     much; integers are the same or not."""
-    want = np.asarray(want)
+    want = pairs(np.asarray(want))
     if given.dtype.kind == "V":         # what numpy has no dtype for: the bytes
         given = given.view(want.dtype)
     if jnp.issubdtype(want.dtype, np.integer) or want.dtype == bool:
