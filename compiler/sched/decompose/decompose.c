@@ -19,7 +19,7 @@
 #include "sched/sched.h"
 
 enum {
-	MOST_TRIES = 32, /* of one program */
+	MOST_TRIES = 40, /* of one program */
 	PLACES = 3,	 /* of a long one, */
 	REACH = 300,	 /* ... each with so many ops before and behind */
 	LONG = 10 * REACH,
@@ -325,7 +325,7 @@ list_variants(Decomposing *d, Einsums all, const Einsum *e, Trial *variants)
 	variants[n++] = (Trial){.d = d, .einsums = all};
 	for (Way way = 0; way < WAYS; way++)
 		for (int joined = 0; joined < 2 && ring_goes(e, way); joined++)
-			if (!joined || (d->changed && way != WAY_loop))
+			if (!joined || (d->changed && way < WAY_loop))
 				variants[n++] = (Trial){.d = d,
 					.einsums = all,
 					.key = e->key,

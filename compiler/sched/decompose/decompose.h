@@ -24,8 +24,9 @@ typedef struct Einsums {
 	int n;
 } Einsums;
 
-/* Along the ring once, or half the pieces each way; a long ring as a loop. */
-typedef enum Way { WAY_one, WAY_both, WAY_loop, WAYS } Way;
+/* Along the ring once, or half the pieces each way; a long ring as a loop.  A sum that all have
+   in halves, each of which all add up. */
+typedef enum Way { WAY_one, WAY_both, WAY_loop, WAY_halves, WAYS } Way;
 extern const char *const way_names[WAYS]; /* ring.c */
 
 /* find.c: all that there are, in program order.  Numbers the module. */

@@ -202,3 +202,24 @@ product_piece(const Ring *r, Make k, Value *const *of, Step step)
 		operands[!dim.operand] = piece_of(r, k, of[!dim.operand], dim.other, step);
 	return partial_dot(k, dot, operands);
 }
+
+static Value *
+half_of(Make k, Value *x, int dim, int half)
+{
+	int64_t size = x->type.dims[dim] / 2;
+
+	return make_slice_dim(named(k, x->name), x, dim, half * size, (half + 1) * size, 1);
+}
+
+Value *
+product_half(const Ring *r, Make k, int half)
+{
+	const Op *dot = r->einsum->dots[0];
+	ResultDim dim = dot_result_dim(dot, r->einsum->dim);
+	Value *operands[2] = {dot->operands[0], dot->operands[1]};
+
+	operands[dim.operand] = half_of(k, operands[dim.operand], dim.dim, half);
+	if (dim.other >= 0)
+		operands[!dim.operand] = half_of(k, operands[!dim.operand], dim.other, half);
+	return partial_dot(k, dot, operands);
+}

@@ -15,8 +15,10 @@
  */
 #include "sched/decompose/ring.h"
 
-const char *const way_names[WAYS] =
-	{[WAY_one] = "one way", [WAY_both] = "both ways", [WAY_loop] = "one way in a loop"};
+const char *const way_names[WAYS] = {[WAY_one] = "one way",
+	[WAY_both] = "both ways",
+	[WAY_loop] = "one way in a loop",
+	[WAY_halves] = "in halves"};
 
 enum { MOST_UNROLLED = 16 }; /* pieces */
 
@@ -168,6 +170,20 @@ sum_unrolled(const Ring *r, Make k)
 	return below_sum ? make_binary(named(k, name), O_add, v, below_sum) : v;
 }
 
+/* What is left to do for what the collective did. */
+static Value *
+finish(const Ring *r, Make k, OpKind kind, Value *v)
+{
+	const Op *sum = r->einsum->collective;
+
+	k.label = sum->label;
+	k.range = sum->range;
+	k.requested = sum->requested;
+	k.of = NULL;
+	k.name = sum->results[0]->name;
+	return made_for(make_collective(k, kind, v, sum->axes, r->einsum->dim, C_add), sum);
+}
+
 static void
 build_summed(Ring *r, bool loop)
 {
@@ -176,16 +192,23 @@ build_summed(Ring *r, bool loop)
 	Make k = make_piece(e->dots[0], sum->results[0]);
 	Value *v = loop ? loop_summed(r, k) : sum_unrolled(r, k);
 
-	if (sum->kind == O_all_reduce) {
-		k.label = sum->label;
-		k.range = sum->range;
-		k.requested = sum->requested;
-		k.of = NULL;
-		k.name = sum->results[0]->name;
-		v = made_for(make_collective(k, O_all_gather, v, sum->axes, e->dim, C_add),
-			sum);
-	}
+	if (sum->kind == O_all_reduce)
+		v = finish(r, k, O_all_gather, v);
 	take_over(r, sum, v);
+	op_remove(e->dots[0]);
+}
+
+/* The first half is added up beside the product that makes the second. */
+static void
+build_halves(Ring *r)
+{
+	const Einsum *e = r->einsum;
+	Make k = make_piece(e->dots[0], e->collective->results[0]);
+	Value *halves[2];
+
+	for (int i = 0; i < 2; i++)
+		halves[i] = finish(r, k, O_all_reduce, product_half(r, k, i));
+	take_over(r, e->collective, make_concatenate(k, 2, halves, e->dim));
 	op_remove(e->dots[0]);
 }
 
@@ -194,6 +217,9 @@ ring_goes(const Einsum *e, Way way)
 {
 	int64_t n = ring_pieces(e);
 
+	if (way == WAY_halves)
+		return e->collective->kind == O_all_reduce
+			&& e->collective->results[0]->type.dims[e->dim] % 2 == 0;
 	if (way == WAY_loop)
 		return n > MOST_UNROLLED && e->ndots == 1;
 	return n <= MOST_UNROLLED && (way != WAY_both || n > 2);
@@ -212,7 +238,9 @@ ring_build(Rings *rings, const Einsum *e, Way way)
 	};
 
 	r.make.helper = true;
-	if (e->collective->kind != O_all_gather)
+	if (way == WAY_halves)
+		build_halves(&r);
+	else if (e->collective->kind != O_all_gather)
 		build_summed(&r, way == WAY_loop);
 	else if (way == WAY_loop)
 		build_gathered_loop(&r);
