@@ -31,7 +31,7 @@ def flops_of_ops():
 
 
 DTYPES = rows("dtypes.def", "DTYPE")
-BYTES = {row[0]: int(row[2]) for row in DTYPES}
+BITS = {row[0]: int(row[2]) for row in DTYPES}
 HLO_NAMES = {row[1]: row[0] for row in DTYPES}
 # what one of n devices receives on a ring, by the bytes of its operand; rounded up
 COLLECTIVES = {"all-gather": lambda n, operand: operand * (n - 1),
@@ -185,7 +185,7 @@ def check_collective(stats, c, i, trips, body, lines):
     want(c["trips"] == trips, i.name, "trips", c["trips"], "not", trips)
     want(c["async"] is False and c["reason"], i.name, c)
     want(1 <= c["line"] <= lines, i.name, "line", c["line"])
-    size = BYTES[dtype] * math.prod(operand)
+    size = (BITS[dtype] * math.prod(operand) + 7) // 8
     n = math.prod(axis_size(mesh, a) for a in c["axes"])
     want(c["wire_bytes"] == COLLECTIVES[c["kind"]](n, size), i.name, c)
     if c["kind"] == "collective-permute":
@@ -211,7 +211,7 @@ def flops(i, body):
 def check_values(stats):
     for name, text in [*stats["values"].items(), *stats["results"].items()]:
         m = re.match(r"(\w+)\[([^?]*)\](?: .*)?$", text)
-        want(m and m.group(1) in BYTES, name, text)
+        want(m and m.group(1) in BITS, name, text)
         for dim in re.findall(r"(?:^|, )(\d+)(?:@(\([^)]*(?:\)\d+[^)]*)*\)|[^,]+))?",
                               m.group(2)):
             axes = re.findall(r"[A-Za-z_]\w*(?::\(\d+\)\d+)?",

@@ -112,14 +112,14 @@ def partitioned(stats, names, step):
 OP = re.compile(r"^ +(?:ROOT )?%?([\w.-]+) = (\S+\[[^=]*?|\(.*?\)) ([\w-]+)\((.*?)\)(.*)$")
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../../compiler/ir/dtypes.def"), encoding="utf-8") as table:
-    BYTES = {hlo: int(n) for hlo, n in re.findall(r'^DTYPE\(\w+, *"(\w+)", *(\d+)', table.read(),
-                                                  flags=re.M)}
+    BITS = {hlo: int(n) for hlo, n in re.findall(r'^DTYPE\(\w+, *"(\w+)", *(\d+)', table.read(),
+                                                 flags=re.M)}
 PASSES = {"all-gather": 1, "all-reduce": 2, "reduce-scatter": 1, "all-to-all": 1}
 
 
 def size(text):
     """Bytes of all arrays of a type."""
-    return sum(BYTES[dtype] * math.prod(int(n) for n in dims.split(",") if n)
+    return sum((BITS[dtype] * math.prod(int(n) for n in dims.split(",") if n) + 7) // 8
                for dtype, dims in re.findall(r"(\w+)\[([\d,]*)\]", text))
 
 
