@@ -103,17 +103,26 @@ row_share(const Row *row)
 	return row->first->transfer ? row->exposed : row_time(row);
 }
 
+/* FLOP/s of the matrix unit with the inputs of the step's product; 0: it has none. */
+static double
+step_peak(const TimelineStep *s)
+{
+	const Op *product = step_product(s->op);
+
+	return product
+		? matrix_peak(s->op->module->mesh.target, product->operands[0]->type.dtype)
+		: 0;
+}
+
 /* "83 %" of what the matrix unit does with such inputs. */
 static void
 text_of_peak(const Row *row, Text *t)
 {
-	const Op *op = row->first->step->op, *product = step_product(op);
-	const Target *target = op->module->mesh.target;
+	double peak = step_peak(row->first->step);
 
-	if (product)
+	if (peak > 0)
 		text_percent(t, row->n * row->first->flops,
-			(double)row_time(row) * 1e-12
-				* matrix_peak(target, product->operands[0]->type.dtype));
+			(double)row_time(row) * 1e-12 * peak);
 }
 
 /* The dearest first, then those that start first. */
@@ -658,7 +667,8 @@ json_row(const StepRow *row, Text *t)
 }
 
 /* Where a page draws it: ", "links": [0, 1], "lasts": 0.000002, "times": 1,
-   "critical": true"; times: the trips, one of a loop of which only the run knows. */
+   "critical": true, "peak": 1.97e14"; times: the trips, one of a loop of which only the run
+   knows; peak: of a product, in FLOP/s. */
 static void
 json_tracks(const TimelineStep *s, Text *t)
 {
@@ -672,6 +682,8 @@ json_tracks(const TimelineStep *s, Text *t)
 	text_exact_seconds(t, s->lasts);
 	text_printf(t, ", \"times\": %lld, \"critical\": %s", (long long)s->trips,
 		s->critical ? "true" : "false");
+	if (step_peak(s) > 0)
+		text_printf(t, ", \"peak\": %.6g", step_peak(s));
 }
 
 /* Steps of equal layers are equal but for their values and when they start. */

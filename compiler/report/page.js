@@ -355,6 +355,7 @@ function stepsAndSource() {
     {title: "what", value: words},
     {title: "time", number: true, value: r => r.seconds, show: r => time(r.seconds)},
     {title: "share", number: true, value: ofRun, show: r => percent(ofRun(r), C.seconds)},
+    {title: "of peak", number: true, value: r => r.peak ? r.flops / r.peak / r.seconds : 0, show: r => r.peak ? percent(r.flops, r.peak * r.seconds) : ""},
     {title: "bound by", value: r => r.bound}];
   const steps = sortable(folded(ops.filter(op => op.lasts > 0)), columns, r => pick(r.first || r), 2);
   const parts = [el("div", {class: "two"}, source, steps)];

@@ -48,3 +48,6 @@ print("sweep", sweep and "%d of %d combinations can be, the first %s" % (sweep["
 script = page[page.rindex("<script>"):]
 links = re.findall(r"""(?:src|href)=["'](?!data:)|https?://(?!www\.w3\.org/2000/svg)""", script + page[:begin])
 print("no address in it" if not links else links)
+sorts = [data["cost"]["ops"]["sorts"][row[0]] for row in data["cost"]["ops"]["rows"]]
+print("of peak:", *["line %d %.3f" % (sort["line"], sort["flops"] / sort["seconds"] / sort["peak"])
+                   for sort in sorts if "peak" in sort])
