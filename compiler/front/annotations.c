@@ -89,9 +89,10 @@ offer_part(Elab *e, const DimSpec *spec, int64_t size, const AxisList *axes)
 	int64_t part = gcd_i64(size, axes_size(axes));
 	if (part == 1 || axes->n != 1 || !axis_is_whole(mesh, axes->a[0]) || is_manual(e))
 		return;
-	const char *edit = arena_printf(e->arena, "%s@%s:(1)%" PRId64,
+	AxisList first = {1, {{axes->a[0].axis, 1, (int32_t)part}}};
+	const char *edit = arena_printf(e->arena, "%s@%s",
 		spec->size == NULL ? "_" : source_text(e->session, e->arena, spec->size->range),
-		mesh->axes[axes->a[0].axis].name, part);
+		show_axes(e, &first));
 	diag_choice(e->session, spec->range, edit, "choices:  %s", edit);
 }
 
