@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 7
+#define SHDRT_ABI 8
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -120,6 +120,7 @@ typedef struct shdrt_step {
 	double flops;
 	int64_t hbm_bytes;
 	int64_t wire_bytes; /* received by one device on a ring */
+	int64_t memory;	    /* bytes that are needed from then on, until the next step */
 	const char *bound;  /* what keeps it so long: "mxu", "hbm", "ici" */
 } shdrt_step;
 

@@ -10,7 +10,8 @@
  * emulated time of a collective begins when the last of its members is there, time
  * here when the device itself is.  One that is begun is, in emulated time, beside what
  * its device does meanwhile, and an arrow leads to what waits for it; here, a part of it
- * is where it was moved: with the helper, or within the waiting of a device.
+ * is where it was moved: with the helper, or within the waiting of a device.  A counter
+ * has what memory each device needs.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -138,6 +139,31 @@ put_emulated(FILE *f, const Machine *m, const shdrt_device *dev)
 	}
 }
 
+/* What the device needs as it goes on, where that changes; so with what it begins beside. */
+static void
+put_memory(FILE *f, const Machine *m, const shdrt_device *dev)
+{
+	const Record *r = dev->record;
+	int64_t told = -1, needed = 0;
+	for (size_t i = 0; i < r->n && i < r->room; i++) {
+		const StepSpan *s = &r->spans[i];
+		char us[US_TEXT];
+		needed = s->step->memory > needed ? s->step->memory : needed;
+		if (s->slot)
+			continue;
+		rt_us_text(us, s->start);
+		if (needed != told)
+			fprintf(f,
+				",\n{\"ph\": \"C\", \"pid\": %d, \"tid\": %" PRId64
+				", \"ts\": %s, \"name\": \"live memory of device %" PRId64
+				"\", \"args\": {\"bytes\": %" PRId64 "}}",
+				EMULATED, thread_of(m, EMULATED, dev->id, 0), us, dev->id,
+				needed);
+		told = needed;
+		needed = 0;
+	}
+}
+
 /* An end of an arrow. */
 static void
 put_end(FILE *f, const char *phase, int64_t thread, uint64_t at, int64_t device, size_t number)
@@ -258,6 +284,7 @@ put_trace(FILE *f, const char *path, const void *data)
 	for (int64_t id = 0; id < e.devices; id++) {
 		put_emulated(f, m, &m->devices[id]);
 		put_flows(f, m, &m->devices[id]);
+		put_memory(f, m, &m->devices[id]);
 	}
 	put_here(f, m, &e);
 	return fprintf(f, "\n]}\n") > 0 && !ferror(f);

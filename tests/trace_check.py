@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks a file of Chrome trace events: trace_check.py TRACE.json [COST.json|PICOSECONDS]
+                                          trace_check.py TRACE.json memory COST.json
 
 The Trace Event Format, as far as we use it: an object with traceEvents; every event a
 phase (M, X, C, s, f), a pid and a tid; spans that are on one track inside each other or
@@ -7,7 +8,7 @@ beside each other; a start for the finish of each flow, and one for the start,
 both in spans of their tracks; counters
 whose times do not go back.  With the JSON of --emit=cost: each of its ops that takes
 time is there, where it starts and as long, and the sums are the same.  With a number:
-process 1, emulated time, ends then.
+process 1, emulated time, ends then.  `memory`: of a run, the counters' peaks are that of the JSON.
 
 A program that checks its own imports it: check(trace) is a list of what is wrong.
 """
@@ -171,6 +172,19 @@ def check_cost(trace, cost):
         yield "%d bytes at most, not the peak of %d" % (peak, cost["memory_peak"])
 
 
+def check_memory(trace, peak):
+    """Every device's counter has its planned peak, as the prediction's."""
+    most = collections.defaultdict(int)
+    for e in trace["traceEvents"]:
+        if e["ph"] == "C":
+            most[e["name"]] = max(most[e["name"]], e["args"]["bytes"])
+    if len(most) != trace["otherData"]["devices_shown"]:
+        yield "%d counters of memory" % len(most)
+    for name, bytes in most.items():
+        if bytes != peak:
+            yield "%s: %d bytes at most, not the peak of %d" % (name, bytes, peak)
+
+
 def check_end(trace, picoseconds):
     end = max((e["ts"] + e["dur"] for e in trace["traceEvents"]
                if e["ph"] == "X" and e["pid"] == 1), default=0)
@@ -188,6 +202,8 @@ def main():
     wrong = check(trace)
     if not wrong and len(sys.argv) > 2 and sys.argv[2].isdigit():
         wrong = list(check_end(trace, int(sys.argv[2])))
+    elif not wrong and len(sys.argv) > 3:
+        wrong = list(check_memory(trace, read(sys.argv[3])["memory_peak"]))
     elif not wrong and len(sys.argv) > 2:
         wrong = list(check_cost(trace, read(sys.argv[2])))
     for line in wrong[:20]:

@@ -232,6 +232,7 @@ emit_c(const Plan *plan, const EmitOptions *options, Text *t)
 {
 	const Module *m = plan->module;
 	Emitter e = {.plan = plan,
+		.needed = plan_needed(plan, op_is_step, m->arena),
 		.view = view_new(m),
 		.module = m,
 		.options = options,

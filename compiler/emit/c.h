@@ -35,7 +35,8 @@ typedef struct Rows {
 
 typedef struct Emitter {
 	const Plan *plan;
-	Fuse *view; /* the loops of the op at hand */
+	const int64_t *needed; /* plan_needed() */
+	Fuse *view;	       /* the loops of the op at hand */
 	const Module *module;
 	const EmitOptions *options;
 	Flights flights;

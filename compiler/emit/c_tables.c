@@ -85,6 +85,7 @@ c_step(Emitter *e, const Op *op)
 	fill_in(&row, ".hbm_bytes = %, ", (int64_t[]){whole_bytes(cost.hbm_bytes)});
 	if (op_communicates(op))
 		fill_in(&row, ".wire_bytes = %, ", (int64_t[]){whole_bytes(cost.wire_bytes)});
+	fill_in(&row, ".memory = %, ", &e->needed[op->id]);
 	c_quoted(&row, "\n\t\t.bound = ", resource_names[cost.bound]);
 	text_add(&row, "},\n");
 	return atoll(row_number(e, ROWS_steps, &row));

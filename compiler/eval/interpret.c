@@ -155,9 +155,10 @@ typedef struct Launched {
 } Launched;
 
 static Launched
-list_steps(Module *m)
+list_steps(Module *m, const Plan *plan)
 {
 	Launched l = {.module = m};
+	const int64_t *needed = plan_needed(plan, op_is_step, m->arena);
 	module_number(m);
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		l.nsteps += op_is_step(op);
@@ -174,6 +175,7 @@ list_steps(Module *m)
 			continue;
 		shdrt_step *s = &l.steps[l.nsteps++];
 		*s = step(m, op, &l.flights);
+		s->memory = needed[op->id];
 		l.row[op->results[0]->id] = l.nsteps;
 		if (op->kind == O_done)
 			l.collective[op->results[0]->id] = l.collective[op->operands[0]->id];
@@ -330,7 +332,7 @@ int
 interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs *externs,
 	int narguments, const char **arguments)
 {
-	Launched launched = list_steps(m);
+	Launched launched = list_steps(m, plan);
 	Work work = module_ledger(m)->work;
 	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
 	for (int i = 0; i < m->mesh.naxes; i++)

@@ -445,3 +445,31 @@ plan_largest_first(const Plan *plan)
 	qsort(order, (size_t)plan->n, sizeof *order, by_size);
 	return order;
 }
+
+/* At the peak also what lies unused between buffers. */
+int64_t *
+plan_needed(const Plan *plan, bool (*timed)(const Op *op), Arena *a)
+{
+	const Lives *l = plan->lives;
+	int64_t *needed = NEW_ARRAY(a, int64_t, plan->module->nops + 1);
+	/* more than at the step before; before the first, and behind the last */
+	int64_t *more = NEW_ARRAY(a, int64_t, l->n + 3), live = 0, before = 0;
+	int64_t *most = &before;
+
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *b = &plan->buffers[i];
+		more[b->first + 1] += b->bytes;
+		more[b->last + 2] -= b->bytes;
+	}
+	for (int i = -1; i <= l->n; i++) {
+		const Op *op = i >= 0 && i < l->n ? l->step[i] : NULL;
+		live += more[i + 1];
+		if (op && timed(op)) {
+			needed[op->id] = most == &before ? before : 0;
+			most = &needed[op->id];
+		}
+		int64_t now = (live == plan->live ? plan->total : live) + plan->scratch;
+		*most = now > *most ? now : *most;
+	}
+	return needed;
+}

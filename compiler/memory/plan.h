@@ -44,5 +44,8 @@ int64_t plan_slab(const Plan *plan);
 bool plan_keeps(const Plan *plan, const Value *v);
 bool plan_shares(const Plan *plan, const Value *a, const Value *b); /* a buffer */
 Buffer **plan_largest_first(const Plan *plan);
+/* By op id, of those that are timed: bytes that are needed from then on, until the next of
+   them starts, scratch too.  With the first what is needed before. */
+int64_t *plan_needed(const Plan *plan, bool (*timed)(const Op *op), Arena *a);
 
 #endif

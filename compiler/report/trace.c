@@ -280,37 +280,18 @@ print_live(Trace *tr, int64_t time, int64_t bytes)
 	text_printf(t, ", \"args\": {\"bytes\": %lld}}", (long long)bytes);
 }
 
-/* What is needed at each step, and at those before it that take no time, where that changes:
-   the buffers that are live and scratch, at the peak also what lies unused between them. */
+/* What is needed from each step on, where that changes. */
 static void
 print_memory(Trace *tr)
 {
-	const Plan *plan = tr->plan;
 	const Timeline *timeline = tr->timeline;
-	int n = plan->lives->n;
-	/* more than at the step before; before the first, and behind the last */
-	int64_t *more = NEW_ARRAY(tr->arena, int64_t, n + 3);
-	int64_t live = 0, needed = 0, told = -1;
+	const int64_t *needed = plan_needed(tr->plan, op_is_step, tr->arena);
+	int64_t told = -1;
 
-	for (int i = 0; i < plan->n; i++) {
-		const Buffer *b = &plan->buffers[i];
-		more[b->first + 1] += b->bytes;
-		more[b->last + 2] -= b->bytes;
-	}
-	for (int i = -1, next = 0; i <= n; i++) {
-		live += more[i + 1];
-		int64_t now = live == plan->live ? plan->total : live;
-		needed = now > needed ? now : needed;
-		bool starts = i >= 0 && i < n && next < timeline->n
-			&& timeline->steps[next].op == plan->lives->step[i];
-		int64_t time = i < 0 ? 0
-			: starts     ? timeline->steps[next++].start
-				     : timeline->time;
-		if (!starts && i >= 0 && i < n)
-			continue;
-		if (needed != told)
-			print_live(tr, time, (told = needed) + plan->scratch);
-		needed = 0;
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		if (op_is_step(s->op) && needed[s->op->id] != told)
+			print_live(tr, s->start, told = needed[s->op->id]);
 	}
 }
 

@@ -19,8 +19,8 @@ static const shdrt_tensor results[] = {
 	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0, 0, 0},
 };
 static const shdrt_step steps[] = {
-	{"w", "all-gather", "X", "counter.shd", 3, 3000000, 0, 40, 24, "ici"},
-	{"add", "fusion", NULL, "counter.shd", 4, 1500000, 8, 64, 0, "hbm"},
+	{"w", "all-gather", "X", "counter.shd", 3, 3000000, 0, 40, 24, 128, "ici"},
+	{"add", "fusion", NULL, "counter.shd", 4, 1500000, 8, 64, 0, 128, "hbm"},
 };
 static const shdrt_collective collectives[] = {
 	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1, 0, &steps[0],

@@ -103,7 +103,7 @@ make_table(void)
 			{nsplits[group], splits[group]}, {nsplits[group], splits[group]}, NULL,
 			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, 0, &steps[i], 0};
 		steps[i] = (shdrt_step){"", "collective", names[group], "t.shd", FIRST_LINE + i,
-			1000, 0, 0, 64, "ici"};
+			1000, 0, 0, 64, 0, "ici"};
 		if (kind == SHDRT_collective_permute)
 			table[i].source = next_member[group];
 	}

@@ -20,7 +20,7 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 	{ \
 		kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, 1, size, \
 			1, 0, \
-			&(const shdrt_step){"", name, #splits, "t.shd", line, 0, 0, 0, 0, \
+			&(const shdrt_step){"", name, #splits, "t.shd", line, 0, 0, 0, 0, 0, \
 				"ici"}, \
 			0 \
 	}

@@ -67,7 +67,7 @@ static const char *const moved_by[] = {
 	[HELPS_off] = ", begun",
 };
 static shdrt_collective exchange;
-static const shdrt_step step = {"", "ragged-all-to-all", "", "t.shd", 3, 10, 0, 0, 0, "ici"};
+static const shdrt_step step = {"", "ragged-all-to-all", "", "t.shd", 3, 10, 0, 0, 0, 0, "ici"};
 static shdrt_program program;
 static int nmembers;
 
@@ -265,7 +265,7 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 	{ \
 		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, 6, \
 			&(const shdrt_step){"", "collective", #split, "t.shd", line, 0, 0, 0, \
-				0, "ici"}, \
+				0, 0, "ici"}, \
 			0 \
 	}
 enum { ROWS = 4 };
