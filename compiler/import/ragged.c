@@ -125,8 +125,10 @@ groups_of_rows(Make k, const Ragged *r, const Type *type, Value *sizes)
 	while (at < r->rows.n && r->rows.v[at] != r->ragged)
 		at++;
 	before = r->batch.n + at;
+	if (r->batch.n + r->rows.n >= MAX_RANK)
+		return NULL;
 	Type wide = type_of_rows(r, type, groups), shape = type_of_rows(r, type, 0);
-	if (groups < 1 || (last != 0 && last != before) || wide.rank >= MAX_RANK)
+	if (groups < 1 || (last != 0 && last != before))
 		return NULL;
 	for (int d = 0; d < last; d++)
 		if (sizes->type.dims[d] != wide.dims[d])
