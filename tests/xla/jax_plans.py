@@ -45,6 +45,7 @@ OTHER_PLACES = {
 MORE_BYTES = {
     "choices": ONE_OF_SPLIT,
     "roundings": ONE_OF_SPLIT,
+    **{name: ONE_OF_SPLIT for name in jax_values.MORE if name.startswith("byte_floats_")},
     "bounds": SPREAD,
     "slices": FLAT,
     "running": "a body of its own runs by doubling, and sends rows in each round",
