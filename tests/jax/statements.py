@@ -137,6 +137,27 @@ def convert(block):
     block.write("%s.astype(jnp.%s)" % (text, to), bits)
 
 
+def few_bits(block):
+    """Through a float of a byte, or an integer of half a one, and back."""
+    x = block.pick(lambda v: str(v.aval.dtype) in ("float32", "int32", "uint32"), exact=True)
+    if x and x.is_float():
+        to = block.random.choice(("float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz"))
+        most = 28 if "b11" in to else 400
+        block.write("jnp.clip(%s, %d, %d).astype(jnp.%s).astype(jnp.float32)" % (x.name, -most, most, to), x.bits)
+    elif x:
+        to = "int4" if str(x.aval.dtype) == "int32" else "uint4"
+        block.write("%s.astype(jnp.%s).astype(%s.dtype)" % (x.name, to, x.name), 5)
+
+
+def complex_of(block):
+    """A product, and how large it is, or one of its parts."""
+    x = block.pick(lambda v: str(v.aval.dtype) == "float32")
+    if x:
+        y = block.like(x)
+        form = block.random.choice(("jnp.abs(%s)", "(%s).real", "(%s).imag"))
+        block.write(form % ("lax.complex(%s, %s) * lax.complex(%s, %s)" % (x.name, y.name, y.name, x.name)))
+
+
 def bits_of(block):
     """Of floats only arguments: others may be -0."""
     x = block.pick(lambda v: str(v.aval.dtype) in ("int32", "uint32") or (str(v.aval.dtype) == "float32"
@@ -630,7 +651,7 @@ class Statement:
 STATEMENTS = [
     Statement(3, smooth), Statement(1, stepped), Statement(2, linear), Statement(3, binary),
     Statement(2, outer_binary), Statement(2, integers), Statement(2, compared), Statement(1, logic),
-    Statement(3, where), Statement(2, convert), Statement(0.5, bits_of),
+    Statement(3, where), Statement(2, convert), Statement(1, few_bits), Statement(1, complex_of), Statement(0.5, bits_of),
     Statement(1.5, transpose), Statement(1.5, reshape), Statement(1.5, broadcast), Statement(2, sliced),
     Statement(1.5, joined), Statement(1, moved), Statement(1, padded),
     Statement(3, reduced), Statement(1.5, normalized), Statement(1, positions), Statement(5, einsum),

@@ -49,9 +49,11 @@ from how_tested import meshes, sizes  # noqa: E402
 DTYPES = {"pred": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
           "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
           "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+BYTES = ["e5m2", "e4m3", "e3m4", "e4m3fn", "e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz"]
+DTYPES.update({"f8" + name: getattr(ml_dtypes, "float8_" + name) for name in BYTES}, i4=ml_dtypes.int4, u4=ml_dtypes.uint4)
 COMBINERS = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
              "and": np.logical_and, "or": np.logical_or}
-TOLERANCE = {"f16": 2e-2, "bf16": 5e-2, "f32": 1e-4, "f64": 1e-10}
+TOLERANCE = {**{"f8" + name: 0.5 if "e5m2" in name else 0.25 for name in BYTES}, "f16": 2e-2, "bf16": 5e-2, "f32": 1e-4, "f64": 1e-10}
 
 
 class Spec:
@@ -158,7 +160,7 @@ def make_input(spec, rng):
     dtype = DTYPES[spec.dtype]
     if spec.dtype == "pred":
         return rng.integers(0, 2, spec.dims).astype(dtype)
-    if np.issubdtype(dtype, np.integer):
+    if spec.dtype[0] in "iu":
         low = 0 if spec.dtype[0] == "u" else -8
         return rng.integers(low, 8, spec.dims).astype(dtype)
     return rng.uniform(-1, 1, spec.dims).astype(dtype)
@@ -169,8 +171,9 @@ def identity(spec):
     dtype = DTYPES[spec.dtype]
     if spec.combiner in ("max", "min"):
         if spec.dtype in TOLERANCE:
-            return np.array(-np.inf if spec.combiner == "max" else np.inf).astype(dtype)
-        info = np.iinfo(dtype)
+            most = ml_dtypes.finfo(dtype).max if "fn" in spec.dtype else np.inf
+            return np.array(-most if spec.combiner == "max" else most).astype(dtype)
+        info = ml_dtypes.iinfo(dtype)
         return np.array(info.min if spec.combiner == "max" else info.max, dtype)
     return np.array(spec.combiner in ("mul", "and"), dtype)
 
@@ -195,8 +198,8 @@ def whole_parts(spec, parts):
 
 
 def save(path, array):
-    if array.dtype == ml_dtypes.bfloat16:
-        array = array.view("V2")
+    if array.dtype.type.__module__ == "ml_dtypes":
+        array = array.view("V%d" % array.dtype.itemsize)
     np.save(path, array)
 
 
