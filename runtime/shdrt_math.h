@@ -161,7 +161,8 @@ shdrt_f16_from_f32(float x)
 			&& ((minus) ? (infinity) == (nan) || magnitude > (infinity) : 1); \
 		x = shdrt_bits_f32(shdrt_pick_f32(above, shdrt_f32_bits(0x7f800000u), \
 			shdrt_f32_bits(x))); \
-		return shdrt_f32_bits(x | (is_nan ? 0x400000u : sign)); \
+		return shdrt_f32_bits( \
+			x | (uint32_t)is_nan << 22 | ((minus) || !is_nan ? sign : 0)); \
 	} \
 	SHDRT_FN uint8_t shdrt_##name##_from_f32(float x) \
 	{ \

@@ -118,5 +118,5 @@ float_of_bits(DType d, uint64_t bits)
 	else
 		v = ldexp((double)((magnitude & (one - 1)) | one),
 			least + exponent - 1 - f->digits);
-	return bits & sign && !isnan(v) ? -v : v;
+	return bits & sign && !(f->kind == FLOAT_fnuz && isnan(v)) ? -v : v;
 }

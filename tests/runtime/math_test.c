@@ -260,6 +260,8 @@ typedef struct Rounded {
 			widened += !same(shdrt_f32_from_##name((type)b), v); \
 			widened += !same(shdrt_through_##name((float)v), v); \
 			widened += shdrt_##name##_from_f64(v) != b && !isnan(v); \
+			type again = shdrt_##name##_from_f32(shdrt_f32_from_##name((type)b)); \
+			widened += (again & 0x80) != (b & 0x80); \
 		} \
 		for (size_t i = 0; i < sizeof name##_rounded / sizeof *name##_rounded; i++) { \
 			double x = name##_rounded[i].number; \

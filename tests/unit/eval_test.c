@@ -326,6 +326,7 @@ test_byte_floats(void)
 			double v = float_of_bits((DType)d, b);
 			wrong += !same(v, f->values[b]);
 			wrong += float_bits_of((DType)d, v) != b && !isnan(v);
+			wrong += (float_bits_of((DType)d, v) & 0x80) != (b & 0x80);
 		}
 		for (size_t i = 0; i < f->n; i++) {
 			double v = f->values[f->rounded[i].bits];
