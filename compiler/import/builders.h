@@ -129,6 +129,10 @@ typedef struct Scattered {
 } Scattered;
 bool scatter_slices(Import *in, const SliceDims *slices, const Scattered *how);
 
+/* index.c; false, perhaps after a message: it is of no kind that is known */
+bool scatter_of(Import *in, const MlirOp *op, const Scattered *how);
+/* steps.c: a region of its own */
+bool scatter_steps(Import *in, const MlirOp *op, bool unique);
 /* index.c */
 Value *add_rows(Import *in, Value *x, Value *index, Value *update, int dim);
 

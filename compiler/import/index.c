@@ -173,7 +173,7 @@ is_set(const MlirOp *op)
 }
 
 bool
-import_op_scatter(Import *in, const MlirOp *op, int detail)
+scatter_of(Import *in, const MlirOp *op, const Scattered *how)
 {
 	const MlirAttr *numbers = attr_of(in, op, "scatter_dimension_numbers");
 	Numbers batch = field_numbers(in, numbers, "input_batching_dims");
@@ -181,18 +181,10 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	Numbers inserted = field_numbers(in, numbers, "inserted_window_dims");
 	Numbers window = field_numbers(in, numbers, "update_window_dims");
 	Numbers of_index = field_numbers(in, numbers, "scatter_indices_batching_dims");
-	Scattered how = {.set = is_set(op),
-		.unique = !strcmp(word_of(in, op, "unique_indices"), "true")};
-
-	(void)detail;
-	if (in->noperands != 3)
-		return read_opaque(in, op, "stablehlo.scatter of several operands");
-	if (!how.set && !region_combiner(in, op, &how.combiner))
-		return read_opaque(in, op, "stablehlo.scatter with a step of its own");
 	Value *x = in->operands[0], *update = in->operands[2];
 	SliceDims slices = {batch, where, inserted, window, of_index,
 		index_vector(in, numbers)};
-	bool added = !how.set && how.combiner == C_add;
+	bool added = !how->set && how->combiner == C_add;
 	bool simple = where.n == 1 && inserted.n == 1 && inserted.v[0] == where.v[0] && !batch.n
 		&& where.v[0] >= 0 && where.v[0] < x->type.rank;
 	Value *index = simple ? plain_indices(in, in->operands[1], numbers) : NULL;
@@ -201,13 +193,29 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	int d = simple ? (int)where.v[0] : 0, n = index ? index->type.rank : 0;
 	Numbers around = dims_around(update->type.rank, d, n);
 	simple = simple && same_numbers(&around, &window);
-	if (simple && n == 0 && how.set)
+	if (simple && n == 0 && how->set)
 		in->results[0] = set_row(in, x, index, update, d);
 	else if (simple && n == 0 && added)
 		in->results[0] = add_row(in, x, index, update, d);
 	else if (simple && added)
 		in->results[0] = add_rows(in, x, index, update, d);
-	else if (!is_vector(in, &slices) || !scatter_slices(in, &slices, &how))
-		return read_opaque(in, op, "stablehlo.scatter of parts of dims");
+	else
+		return is_vector(in, &slices) && scatter_slices(in, &slices, how);
 	return true;
+}
+
+bool
+import_op_scatter(Import *in, const MlirOp *op, int detail)
+{
+	Scattered how = {.set = is_set(op),
+		.unique = !strcmp(word_of(in, op, "unique_indices"), "true")};
+
+	(void)detail;
+	if (in->noperands != 3)
+		return read_opaque(in, op, "stablehlo.scatter of several operands");
+	if (!how.set && !region_combiner(in, op, &how.combiner))
+		return scatter_steps(in, op, how.unique);
+	return scatter_of(in, op, &how)
+		|| (diag_errors(in->session) == 0
+			&& read_opaque(in, op, "stablehlo.scatter of parts of dims"));
 }
