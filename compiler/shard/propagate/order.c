@@ -6,8 +6,9 @@
  *
  *   0  pointwise ops, reshape, transpose, if no operand is used elsewhere:
  *      passing on through a value with several uses may create a conflict
- *      at each of them; into and out of loops and branches; what a dynamic
- *      slice takes, to its result
+ *      at each of them; into and out of loops, branches and manual regions,
+ *      with the placement that a region asks for; what a dynamic slice takes,
+ *      to its result
  *   1  the same, however often operands are used
  *   2  every op, along pass-through factors; broadcasts only to the operand
  *   3  every factor; broadcasts still only to the operand
@@ -32,6 +33,20 @@ typedef enum Phase {
 	PHASE_all,
 } Phase;
 
+/* By value: is it handed to a manual region? */
+static const bool *
+find_entered(Propagation *g)
+{
+	bool *entered = NEW_ARRAY(g->arena, bool, g->module->nvalues + 1);
+
+	for (int i = 0; i < g->nops; i++) {
+		const Op *op = g->ops[i].op;
+		for (int k = 0; k < op->noperands && op->kind == O_manual; k++)
+			entered[op->operands[k]->id] = true;
+	}
+	return entered;
+}
+
 void
 plan_levels(Propagation *g, bool backward)
 {
@@ -45,6 +60,7 @@ plan_levels(Propagation *g, bool backward)
 	static const uint8_t other[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
 		PHASE_all};
 
+	const bool *entered = find_entered(g);
 	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
 	g->noutputs = 0;
 	for (int i = 0; i < g->nops; i++) {
@@ -62,7 +78,8 @@ plan_levels(Propagation *g, bool backward)
 				: o->op->kind == O_broadcast ? broadcast
 							     : other,
 			LEVELS);
-		for (int k = 0; k < o->noperands && !o->edge; k++)
+		bool enters = o->op->kind == O_constraint && entered[o->op->results[0]->id];
+		for (int k = 0; k < o->noperands && !o->edge && !enters; k++)
 			if (o->tensors[k]->type.rank && g->uses[o->tensors[k]->id] != 1)
 				o->phases[0] = PHASE_none; /* used elsewhere */
 		if (output)
