@@ -44,12 +44,12 @@ added_up(Import *in, const MlirOp *op, Value *zeros, Value *update)
 
 /* The step where a device's elements are hit for the t-th time. */
 static Value *
-step_once(Import *in, const MlirOp *op, Value *x, Value *update, Value *hits, Value *t)
+step_once(Import *in, const MlirOp *op, Value *x, Value *update, Value *hits, Value *turn)
 {
 	Value *made = read_lifted(in, op, x, update);
-	Value *turn = make_splat(in->make, t, &hits->type);
+	Value *turns = make_splat(in->make, turn, &hits->type);
 
-	return make_select(in->make, make_compare(in->make, DIR_GT, hits, turn), made, x);
+	return make_select(in->make, make_compare(in->make, DIR_GT, hits, turns), made, x);
 }
 
 /* As often as the element that is hit most. */
