@@ -133,10 +133,76 @@ moves_operands(Partitioner *p, const Choice *c)
 	return moves;
 }
 
-/* Operands move only because the result is asked for elsewhere: where
-   propagation put it, or where they are, nothing would. */
+/* Did the einsum that `op` is of make `maker` on the way?  Of two operands it makes no other
+   product; dumps know its equation, and the line it stands in. */
 static bool
-moves_on_request(Partitioner *p, const Op *op)
+is_on_the_way(const Op *maker, const Op *op)
+{
+	const char *equation = op->label ? strchr(op->label, '\'') : NULL;
+	const char *comma = equation ? strchr(equation, ',') : NULL;
+
+	if (!equation || strncmp(op->label, "einsum ", 7) || !maker->label
+		|| strcmp(maker->label, op->label) || maker->range.file != op->range.file
+		|| maker->range.line != op->range.line)
+		return false;
+	return !op_is_product(maker)
+		|| (comma && strcspn(comma + 1, ",") < strcspn(comma + 1, "-"));
+}
+
+/* Is the value a product that the einsum made on the way, its dims in any order? */
+static bool
+is_inner_product(const Value *v, const Op *op)
+{
+	const Op *maker = v->def;
+
+	while (maker && is_on_the_way(maker, op) && !op_is_product(maker))
+		maker = maker->noperands ? maker->operands[0]->def : NULL;
+	return maker && is_on_the_way(maker, op);
+}
+
+/*
+ * Of the operands nothing moves but what the einsum made on the way, and each dim of it to
+ * where the program asks the result to be.
+ *
+ *   einsum("ad,df,f->af", x, w, k, out=[8, 4@X])   x: [8@X, 16]  k: [4@X]
+ *   x w: [8@X, 4] -> [8, 4@X]
+ */
+static bool
+steps_go_where_asked(Partitioner *p, const Op *op, const Choice *c)
+{
+	const Rule *r = p->rule;
+	const Source *result = source_of(p, op->results[0]);
+	const Placement *at = result->requested ? &result->final : result->request;
+	Assignment *asked = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	Assignment *from = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	Assignment *there = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	Form *form;
+
+	if (!at)
+		return false;
+	tensor_assignment(r, r->noperands, at, asked);
+	for (int i = 0; i < op->noperands; i++) {
+		Placement to = choice_tensor(p, c, i);
+		const Value *v = op->operands[i];
+		if (cheapest_form(p, v, &to, &form)->bytes <= 0)
+			continue;
+		const Placement *now = &form->value->placement;
+		if (!is_inner_product(v, op) || (now->nunreduced && !result->settled))
+			return false;
+		tensor_assignment(r, i, now, from);
+		tensor_assignment(r, i, &to, there);
+		for (int f = 0; f < r->nfactors; f++)
+			if (!axes_equal(&there[f], &from[f])
+				&& !axes_equal(&there[f], &asked[f]))
+				return false;
+	}
+	return true;
+}
+
+/* Operands move only because the result is asked for elsewhere: where
+   propagation put it, or where they are, nothing would; or nothing that is written moves. */
+static bool
+moves_on_request(Partitioner *p, const Op *op, const Choice *c)
 {
 	Source *s = source_of(p, op->results[0]);
 	Placement to;
@@ -144,6 +210,8 @@ moves_on_request(Partitioner *p, const Op *op)
 	if (op->nresults != 1 || !(s->requested || s->asked))
 		return false;
 	if (s->drawn && moves_nothing(p, s, &s->inferred))
+		return true;
+	if (steps_go_where_asked(p, op, c))
 		return true;
 	for (int i = 0; i < op->noperands; i++)
 		if (place_by_operands(p, op, i, &to) && moves_nothing(p, s, &to))
@@ -202,7 +270,7 @@ partition_plain(Partitioner *p, Op *op)
 	Choice c = choose_once(p);
 	if (op_is_product(op))
 		APPEND(p->arena, p->products, p->nproducts, ((Product){op, c}));
-	bool asked = moves_operands(p, &c) && moves_on_request(p, op);
+	bool asked = moves_operands(p, &c) && moves_on_request(p, op, &c);
 	note_natural(p, op);
 	bool settles = op->nresults == 1 && source_of(p, op->results[0])->requested;
 	for (int i = 0; i < op->nresults; i++) {
@@ -268,58 +336,56 @@ is_split(const Value *v)
 	return !value_is_literal(v) && placement_ways(&v->placement) > 1;
 }
 
-/* Did the einsum that `op` is of make `maker` on the way?  Of two operands it makes no other
-   product; dumps know its equation, and the line it stands in. */
-static bool
-is_on_the_way(const Op *maker, const Op *op)
+/* The operand is asked to be where the op's result is, `at`, along all that both have. */
+static Source *
+ask(Partitioner *p, const Op *op, int operand, const Placement *at)
 {
-	const char *equation = op->label ? strchr(op->label, '\'') : NULL;
-	const char *comma = equation ? strchr(equation, ',') : NULL;
+	Source *s = source_of(p, op->operands[operand]);
+	const Rule *r = rule_book_get(p->rules, op);
+	Assignment *factors = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	Placement to;
 
-	if (!equation || strncmp(op->label, "einsum ", 7) || !maker->label
-		|| strcmp(maker->label, op->label) || maker->range.file != op->range.file
-		|| maker->range.line != op->range.line)
-		return false;
-	return !op_is_product(maker)
-		|| (comma && strcspn(comma + 1, ",") < strcspn(comma + 1, "-"));
+	s->asked = true;
+	if (at)
+		tensor_assignment(r, r->noperands, at, factors);
+	if (at && factors_place(r, operand, factors, &to, NULL))
+		s->request = arena_copy(p->arena, &to, sizeof to);
+	return s;
 }
 
 /* What is asked of an einsum is asked of whatever it makes on the way: nobody wrote that. */
 static void
-ask_products(Partitioner *p, const Op *op)
+ask_products(Partitioner *p, const Op *op, const Placement *at)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		const Op *maker = op->operands[i]->def;
 		if (!maker || op->operands[i]->uses != 1 || !is_on_the_way(maker, op))
 			continue;
-		Source *s = source_of(p, op->operands[i]);
-		s->asked = true;
+		Source *s = ask(p, op, i, at);
 		s->settled = source_of(p, op->results[0])->settled;
-		ask_products(p, maker);
+		ask_products(p, maker, s->request);
 	}
 }
 
 /* What is asked of a result is asked of the operand whose elements it is made of one by
    one, if no other operand says where they are. */
 static void
-ask_operand(Partitioner *p, const Op *op)
+ask_operand(Partitioner *p, const Op *op, const Placement *at)
 {
-	Value *asked = NULL;
-	int n = 0;
+	int asked = -1, n = 0;
 
-	ask_products(p, op);
+	ask_products(p, op, at);
 	if (!ops[op->kind].pointwise && ops[op->kind].partial != PARTIAL_move)
 		return;
 	for (int i = 0; i < op->noperands; i++)
 		if (is_split(op->operands[i])) {
-			asked = op->operands[i];
+			asked = i;
 			n++;
 		}
-	const Op *maker = n == 1 ? asked->def : NULL;
-	if (!maker || asked->uses != 1 || maker->nbodies || op_is_move(maker))
+	const Op *maker = n == 1 ? op->operands[asked]->def : NULL;
+	if (!maker || op->operands[asked]->uses != 1 || maker->nbodies || op_is_move(maker))
 		return;
-	source_of(p, asked)->asked = true;
-	ask_operand(p, maker);
+	ask_operand(p, maker, ask(p, op, asked, at)->request);
 }
 
 /* What a loop carries has one placement in every round, a manual region's results
@@ -340,5 +406,5 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	v->placement = *to;
 	draw_operand_in(p, maker, to, requested);
 	if (requested)
-		ask_operand(p, maker);
+		ask_operand(p, maker, to);
 }

@@ -55,7 +55,8 @@ typedef struct Source {
 	bool at_final;		  /* some form has the final placement */
 	bool drawn;		  /* `final` is where its only user moves it */
 	bool requested;		  /* ... as the program asks, */
-	bool asked;		  /* ... or asks of what is made of it element by element */
+	bool asked;		  /* ... or asks of what is made of it element by element, */
+	const Placement *request; /* to be there; NULL: no such place is known */
 	bool settled;		  /* ... and its partial sums are combined, too, */
 	const Placement *natural; /* where it would be by its operands alone, or NULL */
 	const Placement *parts;	  /* it is added up in, as parts of a sum (sums.c) */
