@@ -7,7 +7,8 @@
  *
  *   fn f(x: f32[8@X], y: f32[8]) -> f32[8@X] { return g(x, y); }
  *
- * so that whatever does not agree is told as it is of any call.
+ * so that whatever does not agree is told as it is of any call.  What gradient of f the
+ * program says is left out: there it is that of g, which may say one.
  */
 #include "functions/builtins.h"
 
@@ -82,6 +83,7 @@ replace_by_references(Elab *e)
 		APPEND(e->arena, stmt->values.v, stmt->values.n,
 			(void *)call_of_reference(e, fn));
 		fn->mode = FN_auto;
+		fn->gradient = (Name){0};
 		fn->body = (List){0};
 		APPEND(e->arena, fn->body.v, fn->body.n, (void *)stmt);
 		function->decl = fn;

@@ -70,8 +70,14 @@ pipeline_accept(Module *m)
 	m->nuncalled = 0;
 	if (diag_errors(m->session))
 		return false;
-	if (!module_differentiate(m) || (m->reference && !module_differentiate(m->reference)))
+	if (!module_differentiate(m))
 		return false;
+	if (m->reference && !module_differentiate(m->reference)) {
+		diag_note(m->session, nowhere,
+			"--check takes the gradient of what a function is `same as`; that may "
+			"say one, too: same as g, fn g(..) gradient ..");
+		return false;
+	}
 	module_remove_dead(m);
 	if (m->reference)
 		module_remove_dead(m->reference);
