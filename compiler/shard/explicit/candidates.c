@@ -60,7 +60,7 @@ place(Search *s, Candidate *k, int operand, Placement to)
 
 /* In the order in which they are written; what stands twice is moved twice. */
 static bool
-offer_candidate(Search *s, Choices *c, const Candidate *k)
+offer_candidate(Search *s, Choices *c, const Candidate *k, const Settled *settled)
 {
 	Explicit *e = c->e;
 	Written *w = NEW_ARRAY(e->g.arena, Written, s->o->noperands);
@@ -79,7 +79,29 @@ offer_candidate(Search *s, Choices *c, const Candidate *k)
 		w[at] = operand;
 		to[at] = *k->to[i];
 	}
-	return offer_reshards(c, n, w, to);
+	return offer_reshards(c, n, w, to, settled);
+}
+
+/* The operands are where the candidate has them; where they were. */
+static const Placement *
+put(Search *s, const Candidate *k)
+{
+	int n = s->o->noperands;
+	Placement *before = NEW_ARRAY(s->c->e->g.arena, Placement, n + 1);
+
+	for (int i = 0; i < n; i++) {
+		Placement *now = explicit_placement(s->c->e, s->o->tensors[i]);
+		before[i] = *now;
+		*now = k->to[i] ? *k->to[i] : *now;
+	}
+	return before;
+}
+
+static void
+put_back(Search *s, const Placement *before)
+{
+	for (int i = s->o->noperands; i-- > 0;)
+		*explicit_placement(s->c->e, s->o->tensors[i]) = before[i];
 }
 
 /* True if the op could go on, and it can be written; or if one does that moves no more. */
@@ -88,7 +110,6 @@ consider(Search *s, const Candidate *k)
 {
 	Explicit *e = s->c->e;
 	int n = s->o->noperands;
-	Placement *before = NEW_ARRAY(e->g.arena, Placement, n + 1);
 	Placement *results = NEW_ARRAY(e->g.arena, Placement, s->o->ntensors + 1);
 	const Finding *stuck = s->stuck;
 	bool goes_on, past;
@@ -104,11 +125,7 @@ consider(Search *s, const Candidate *k)
 		if (includes)
 			return true;
 	}
-	for (int i = 0; i < n; i++) {
-		Placement *now = explicit_placement(e, s->o->tensors[i]);
-		before[i] = *now;
-		*now = k->to[i] ? *k->to[i] : *now;
-	}
+	const Placement *before = put(s, k);
 	if (stuck) {
 		Finding f = derive(e, s->o, results);
 		goes_on = !f.fault;
@@ -118,11 +135,10 @@ consider(Search *s, const Candidate *k)
 	} else {
 		past = goes_on = body_is_clear(e, s->o->op);
 	}
-	for (int i = n; i-- > 0;)
-		*explicit_placement(e, s->o->tensors[i]) = before[i];
+	put_back(s, before);
 	if (!goes_on && past && !s->past_is_no)
-		offer_candidate(s, &s->past, k);
-	if (!goes_on || !offer_candidate(s, s->c, k))
+		offer_candidate(s, &s->past, k, NULL);
+	if (!goes_on || !offer_candidate(s, s->c, k, NULL))
 		return false;
 	APPEND(e->g.arena, s->right, s->nright, *k);
 	return true;
@@ -354,4 +370,81 @@ offer_gathered(Choices *c, OpState *o)
 			place(&s, &k, i, to);
 	}
 	consider(&s, &k);
+}
+
+/* The shortest list of axes that splits the factor in an operand; none if it is whole in
+   one. */
+static AxisList
+least_split(const Search *s, int factor)
+{
+	AxisList least = {0};
+	bool any = false;
+
+	for (int i = 0; i < s->nholders; i++) {
+		const Holder *h = &s->holders[i];
+		if (h->factor == factor && (!any || h->axes.n < least.n))
+			least = h->axes;
+		any |= h->factor == factor;
+	}
+	return least;
+}
+
+/* Bytes of moving the operands, and then combining what sums the result is parts of. */
+static double
+bytes_combined(const Search *s, const Candidate *k, const Placement *result)
+{
+	Explicit *e = s->c->e;
+	const Value *v = s->o->op->results[0];
+	Placement ways[MAX_RANK + 1];
+
+	settled_ways(v, result, ways);
+	double bytes = reshard_plan(e->resharder, &v->type, result, &ways[0])->bytes;
+	for (int i = 0; i < s->o->noperands; i++) {
+		const Value *operand = s->o->tensors[i];
+		if (k && k->to[i])
+			bytes += reshard_plan(e->resharder, &operand->type,
+				explicit_placement(e, operand), k->to[i])
+					 ->bytes;
+	}
+	return bytes;
+}
+
+/*
+ * Where operands split what is summed over, and one does so more than another, all do as
+ * the latter, and what is left of the partial sums is settled, if that moves less.
+ *
+ *   dot(x, w)   x: [8, 8@(X,Y)]  w: [8@X, 4096]     x: [8, 8@X], and out=[8, 4096@X]
+ */
+void
+offer_agreed(Choices *c, OpState *o)
+{
+	const Finding nothing = {0};
+	Search s = search_around(c, o, &nothing);
+	Candidate k = candidate(&s);
+	Placement *results = NEW_ARRAY(c->e->g.arena, Placement, o->ntensors + 1);
+	Settled settled = {.op = o->op};
+	Placement ways[MAX_RANK + 1];
+
+	for (int i = 0; i < s.nholders; i++) {
+		const Holder *h = &s.holders[i];
+		AxisList least = least_split(&s, h->factor);
+		if (o->rule->factors[h->factor].kind == F_reduce && least.n
+			&& h->axes.n > least.n)
+			place(&s, &k, h->tensor, with_axes(&s, h, &least));
+	}
+	if (!k.any || k.impossible)
+		return;
+	const Placement *before = put(&s, &k);
+	Finding f = derive(c->e, o, results);
+	put_back(&s, before);
+	const Value *v = o->op->results[0];
+	if (f.fault
+		|| bytes_combined(&s, &k, &results[0])
+			>= bytes_combined(&s, NULL, explicit_placement(c->e, v)))
+		return;
+	settled.from = results[0];
+	for (int i = 0, n = settled_ways(v, &results[0], ways); i < n; i++) {
+		settled.to = ways[i];
+		offer_candidate(&s, c, &k, &settled);
+	}
 }

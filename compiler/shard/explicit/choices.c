@@ -192,12 +192,35 @@ offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placemen
 	add_choice(c, (Choice){.offer = o, .nplans = 1, .plans = plans, .defers = defers});
 }
 
+/* What stands behind `all` to the end of the op's arguments, and out= behind it; false: there
+   is no such text. */
+static bool
+add_out(const Explicit *e, const Settled *settled, const char **edit, Range *all)
+{
+	Range rest = settled->op->range;
+
+	if (!op_forms[settled->op->form].out)
+		return false;
+	if (all->file) {
+		if (rest.file != all->file || all->begin < rest.begin || all->end >= rest.end)
+			return false;
+		rest.begin = all->end;
+		rest.end--;
+		all->end = rest.end;
+	}
+	*edit = arena_printf(e->g.arena, "%s%s, out=%s", *edit,
+		all->file ? range_text(e, rest) : "",
+		spec_text(e, settled->op->results[0], &settled->to));
+	return true;
+}
+
 bool
-offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
+offer_reshards(Choices *c, int n, const Written *w, const Placement *operands,
+	const Settled *settled)
 {
 	Explicit *e = c->e;
 	Arena *a = e->g.arena;
-	const ReshardPlan **plans = NEW_ARRAY(a, const ReshardPlan *, n);
+	const ReshardPlan **plans = NEW_ARRAY(a, const ReshardPlan *, n + 1);
 	const char *edit = "";
 	Range all = w[0].where;
 
@@ -228,6 +251,12 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 			spec_text(e, w[i].v, &to));
 		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from, &to);
 		all.end = w[i].where.end;
+	}
+	if (settled) {
+		if (!add_out(e, settled, &edit, &all))
+			return false;
+		plans[n++] = reshard_plan(e->resharder, &settled->op->results[0]->type,
+			&settled->from, &settled->to);
 	}
 	add_choice(c, (Choice){.offer = {edit, all, edit}, .nplans = n, .plans = plans});
 	return true;

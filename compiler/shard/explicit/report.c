@@ -231,8 +231,11 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
 			label_holder(e, maker, &p->holders[p->by_factor[i]]);
 	}
-	if (are_all_its_own(e, maker, v))
+	if (are_all_its_own(e, maker, v)) {
 		offer_gathered(&c, projected(e, maker));
+		if (v == maker->results[0])
+			offer_agreed(&c, projected(e, maker));
+	}
 	Placement ways[MAX_RANK + 2];
 	int n = settled_ways(v, &partial, ways);
 	ways[n++] = partial;
@@ -406,7 +409,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
 		diag_label(session, op->results[0]->type_range, "written here");
-	offer_reshards(&c, 1, &w, to);
+	offer_reshards(&c, 1, &w, to, NULL);
 	Range type = op->results[0]->type_range; /* -> f32[8@X, 16], as it is */
 	if (result && (has_text(e, type) || !has_text(e, op->range))) {
 		const char *arrow = arena_printf(e->g.arena, "-> %s%s",
@@ -431,7 +434,7 @@ report_condition(Explicit *e, const Op *op, const Op *user)
 		"%s does not take partial results, and its condition '%s' is "
 		"unreduced over %s",
 		op->label, operand_text(e, user, 0), axes_text(e, &axes));
-	offer_reshards(&c, 1, &w, &whole);
+	offer_reshards(&c, 1, &w, &whole, NULL);
 	print_choices(&c);
 }
 
@@ -446,7 +449,7 @@ offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, co
 		&& !has_text(c->e, operand_range(op, i)))
 		offer_statement(c, op, v, to);
 	else
-		offer_reshards(c, 1, &w, to);
+		offer_reshards(c, 1, &w, to, NULL);
 }
 
 void

@@ -36,6 +36,12 @@ typedef struct Written {
 	int dim[MAX_RANK]; /* of v, for each dim of the operand; -1 */
 } Written;
 
+/* out= of an op, whose partial sums are in `from` and go `to`. */
+typedef struct Settled {
+	const Op *op;
+	Placement from, to;
+} Settled;
+
 /* choices.c */
 Written written_operand(Explicit *e, const Op *op, int i);
 /* As it is written, without `out`. */
@@ -43,8 +49,9 @@ const char *written_text(const Explicit *e, const Written *w);
 /* At most one of each text; `plan` goes from `from` to `to`. */
 void offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placement *to);
 /* reshard(...) of operands, so that they are placed as `operands`, in the order in which
-   they are written; false if that cannot be written */
-bool offer_reshards(Choices *c, int n, const Written *w, const Placement *operands);
+   they are written, and unless NULL `settled`; false if that cannot be written */
+bool offer_reshards(Choices *c, int n, const Written *w, const Placement *operands,
+	const Settled *settled);
 /* out=, a placed let or a reshard around what `maker` leaves in `v` */
 void offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from,
 	const Placement *to);
@@ -65,6 +72,8 @@ const char *one_line(Arena *a, const char *text, int longest);
 void offer_ways(Choices *c, OpState *o, const Finding *stuck);
 /* ... so that it leaves no partial sums, as derive() has found that it does. */
 void offer_gathered(Choices *c, OpState *o);
+/* ... so that it leaves fewer of them, and those settled. */
+void offer_agreed(Choices *c, OpState *o);
 /* ... of a call, whose body is stuck. */
 typedef struct Blame {
 	int operand;
