@@ -195,7 +195,7 @@ foresight_there_is(Module *m)
 	for (int i = 0; i < m->nvalues; i++)
 		was[i] = values[i]->placement;
 	begin(&p, m, (Foresight){.wants = true});
-	there_is.wants = wants_something(&p);
+	there_is.wants = are_shared(&p);
 	there_is.sums = draw_sums(&p);
 	end(&p);
 	for (int i = 0; i < m->nvalues; i++)

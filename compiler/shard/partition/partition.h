@@ -201,8 +201,8 @@ void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool reques
 
 /* wants.c */
 void list_users(Partitioner *p);
-/* Will any user of a value want it where that is not, and are there others? */
-bool wants_something(Partitioner *p);
+/* Has any value several users? */
+bool are_shared(Partitioner *p);
 /* Before an op is planned: where other users of its operands will want these. */
 void find_wants(Partitioner *p, const Op *op);
 /* ... one by one; and what each costs. */

@@ -27,6 +27,15 @@ list_users(Partitioner *p)
 		}
 }
 
+bool
+are_shared(Partitioner *p)
+{
+	for (int i = 0; i < p->nsources; i++)
+		if (p->sources[i].nusers > 1)
+			return true;
+	return false;
+}
+
 static Choice
 plan_alone(Partitioner *p, const Op *op)
 {
@@ -187,31 +196,4 @@ find_wants(Partitioner *p, const Op *op)
 		forget_want(s, op);
 		price_wants(p, v);
 	}
-}
-
-/* ---- before any op is --------------------------------------------------------------- */
-
-bool
-wants_something(Partitioner *p)
-{
-	const Module *m = p->module;
-	Guesses guesses = {0};
-	bool any = false;
-
-	for (Op *op = m->entry->first; op && !any; op = op_following(op, m->entry))
-		for (int i = 0; i < op->noperands && !any; i++) {
-			const Value *v = op->operands[i];
-			Source *s = source_of(p, v);
-			Placement final = placement_close(v->placement);
-			if (s->nusers < 2 || s->users[0] != op || value_is_literal(v))
-				continue;
-			guess_form(p, &guesses, (Value *)v, &final);
-			for (int k = 0; k < s->nusers; k++)
-				add_want(p, v, s->users[k]);
-			price_wants(p, v);
-			any = s->wants != NULL;
-			s->wants = NULL;
-			forget_guesses(&guesses);
-		}
-	return any;
 }
