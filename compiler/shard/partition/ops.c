@@ -388,6 +388,16 @@ ask_operand(Partitioner *p, const Op *op, const Placement *at)
 	ask_operand(p, maker, ask(p, op, asked, at)->request);
 }
 
+void
+draw_to(Partitioner *p, Value *v, const Placement *to)
+{
+	Source *s = source_of(p, v);
+
+	s->inferred = placement_close(v->placement);
+	s->drawn = true;
+	v->placement = *to;
+}
+
 /* What a loop carries has one placement in every round, a manual region's results
    are as its signature says, explicit code moves what it says, and what is asked behind a
    fence is not done before it. */
@@ -400,10 +410,8 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	if (v->uses != 1 || !maker || op_is_move(maker) || op_is_loop(maker) || maker->specs
 		|| maker->mode == MODE_explicit || maker->kind == O_fence)
 		return;
-	s->inferred = placement_close(v->placement);
-	s->drawn = true;
+	draw_to(p, v, to);
 	s->requested = s->settled = requested;
-	v->placement = *to;
 	draw_operand_in(p, maker, to, requested);
 	if (requested)
 		ask_operand(p, maker, to);

@@ -11,6 +11,9 @@
  * the partial placement.  A whole value is added on one device; of a split one each
  * device adds its shard.  So the additions stay in the order of the text.
  *
+ * What is used several times is in one place; trees of which some member is, and all uses of
+ * it, are looked for first.
+ *
  * What operands will have become is not known yet: they are taken to be where
  * propagation put them, and where users outside of sums will move them.
  */
@@ -22,10 +25,12 @@ enum {
 	MAX_MEMBERS = 512, /* of a tree; longer sums are several */
 	MAX_OVER = 4,	   /* lists of axes tried for a tree */
 	MAX_ONES = 8,	   /* places tried for all that is added */
+	MAX_OPEN = 4,	   /* values of which a tree has some uses */
 };
 
 typedef enum Role {
 	ROLE_leaf,   /* a product or a reduction */
+	ROLE_again,  /* a member that was met before */
 	ROLE_inner,  /* combines sums, or hands one on */
 	ROLE_whole,  /* another value that is combined with them */
 	ROLE_factor, /* what a sum is multiplied or divided by */
@@ -35,11 +40,13 @@ typedef struct Member {
 	Value *value;
 	Role role;
 	int parent;
+	int first; /* that is the same value */
 } Member;
 
 typedef struct Tree {
 	Partitioner *p;
 	Combiner combiner;
+	bool shared;	 /* members may be used several times, all of them in it */
 	Member *members; /* each before those it is made of */
 	int n, leaves;
 	Guesses guesses; /* while a layout is priced */
@@ -51,38 +58,83 @@ typedef struct Total {
 
 /* ---- trees ------------------------------------------------------------------ */
 
+/* A value of which so many uses are met. */
+typedef struct Open {
+	const Value *value;
+	int met;
+} Open;
+
 /* What tree a value is the root of. */
 typedef struct Summed {
 	int leaves, wholes, members;
 	Combiner combiner;
-	bool inside;  /* it is a member of a larger one */
-	bool tried;   /* as a tree of its own */
-	bool settled; /* it is known how it is added up */
+	bool shared; /* some member is used several times, all in it, */
+	int nopen;   /* ... but for these */
+	Open open[MAX_OPEN];
+	const Value *root; /* of the tree that it was last met in, */
+	int member;	   /* ... there */
+	bool inside;	   /* it is a member of a larger one */
+	bool tried;	   /* as a tree of its own */
+	bool settled;	   /* it is known how it is added up */
 } Summed;
 
-/* Of a value that goes into one op alone. */
+/* Of a value that goes into one op alone, or that the tree has all uses of. */
 static bool
-is_summed(const Value *v, const Summed *of)
+is_summed(const Value *v, const Summed *of, bool shared)
 {
-	return v->def && v->uses == 1 && of[v->id].leaves;
+	return v->def && (v->uses == 1 || (shared && !of[v->id].nopen)) && of[v->id].leaves;
+}
+
+/* So many more uses of it are met; false if there are too many such values. */
+static bool
+meet_uses(Summed *sums, const Value *v, int met)
+{
+	int k = 0;
+
+	while (k < sums->nopen && sums->open[k].value != v)
+		k++;
+	if (k == MAX_OPEN)
+		return false;
+	if (k == sums->nopen)
+		sums->open[sums->nopen++] = (Open){.value = v};
+	sums->open[k].met += met;
+	if (sums->open[k].met == v->uses) {
+		sums->open[k] = sums->open[--sums->nopen];
+		sums->shared = true;
+	}
+	return true;
+}
+
+/* ... of all that is used several times in what an operand is made of. */
+static bool
+meet_uses_in(Summed *sums, const Value *v, const Summed *x)
+{
+	bool few = v->uses == 1 || meet_uses(sums, v, 1);
+
+	sums->shared |= x->shared;
+	for (int i = 0; i < x->nopen; i++)
+		few = few && meet_uses(sums, x->open[i].value, x->open[i].met);
+	return few;
 }
 
 /* Of what is made of sums: together with what its operands are. */
 static Summed
-summed_inner(const Partitioner *p, const Op *op, const Summed *of)
+summed_inner(const Partitioner *p, const Op *op, const Summed *of, bool shared)
 {
 	Summed s = {.members = 1};
 	int sums = 0, last = 0;
 	bool alike = true;
 
 	for (int i = 0; i < op->noperands; i++) {
-		const Summed *x = &of[op->operands[i]->id];
-		if (!is_summed(op->operands[i], of)) {
+		const Value *v = op->operands[i];
+		const Summed *x = &of[v->id];
+		if (!is_summed(v, of, shared)) {
 			s.wholes++;
 			s.members++;
 			continue;
 		}
 		alike &= !sums++ || x->combiner == s.combiner;
+		alike = alike && meet_uses_in(&s, v, x);
 		last = i;
 		s.combiner = x->combiner;
 		s.leaves += x->leaves;
@@ -100,7 +152,7 @@ summed_inner(const Partitioner *p, const Op *op, const Summed *of)
 }
 
 static Summed
-summed(Partitioner *p, const Op *op, const Summed *of)
+summed(Partitioner *p, const Op *op, const Summed *of, bool shared)
 {
 	Combiner combiner;
 
@@ -109,26 +161,35 @@ summed(Partitioner *p, const Op *op, const Summed *of)
 		return (Summed){0};
 	if (makes_sums(p, op, &combiner))
 		return (Summed){.leaves = 1, .members = 1, .combiner = combiner};
-	return summed_inner(p, op, of);
+	return summed_inner(p, op, of, shared);
+}
+
+static Role
+role_of(const Tree *tree, const Op *user, const Value *x, const Summed *of)
+{
+	Combiner combiner;
+
+	if (!is_summed(x, of, tree->shared))
+		return combines(user, tree->combiner) ? ROLE_whole : ROLE_factor;
+	if (of[x->id].root == tree->members[0].value)
+		return ROLE_again;
+	return makes_sums(tree->p, x->def, &combiner) ? ROLE_leaf : ROLE_inner;
 }
 
 /* The value, a member of that role, and what it is made of. */
 static void
-collect(Tree *tree, Value *v, Role role, int parent, const Summed *of)
+collect(Tree *tree, Value *v, Role role, int parent, Summed *of)
 {
-	Op *op = v->def;
 	int k = tree->n;
-	Combiner combiner;
+	Summed *s = &of[v->id];
 
-	APPEND(tree->p->arena, tree->members, tree->n, ((Member){v, role, parent}));
-	if (role != ROLE_inner)
-		return;
-	for (int i = 0; i < op->noperands; i++) {
-		Value *x = op->operands[i];
-		Role what = combines(op, tree->combiner) ? ROLE_whole : ROLE_factor;
-		if (is_summed(x, of))
-			what = makes_sums(tree->p, x->def, &combiner) ? ROLE_leaf : ROLE_inner;
-		collect(tree, x, what, k, of);
+	if (role != ROLE_again)
+		s->member = k;
+	APPEND(tree->p->arena, tree->members, tree->n, ((Member){v, role, parent, s->member}));
+	s->root = tree->members[0].value;
+	for (int i = 0; role == ROLE_inner && i < v->def->noperands; i++) {
+		Value *x = v->def->operands[i];
+		collect(tree, x, role_of(tree, v->def, x, of), k, of);
 	}
 }
 
@@ -183,7 +244,7 @@ stays_on_chip(const Tree *tree, const Member *member, int64_t bytes)
 {
 	int64_t room = tree->p->module->mesh.target->on_chip_bytes / 2;
 
-	return member->role == ROLE_leaf && bytes <= room / tree->leaves;
+	return member->role <= ROLE_again && bytes <= room / tree->leaves;
 }
 
 /* What an addition takes of a member of the tree that is in one place with the sum.  All
@@ -210,6 +271,44 @@ add_write(const Tree *tree, const Value *v, const Placement *at, Total *sum)
 	sum->seconds += target->launch_seconds + hbm_seconds(target, (double)type_bytes(&part));
 }
 
+/* Where a result is by what it is made of, each factor split as the first operand that splits
+   it has it; false if the axes of two of them meet. */
+static bool
+place_made(const Tree *tree, const Op *op, const Value *moved, const Placement *there,
+	Placement *to)
+{
+	Partitioner *p = tree->p;
+	const Rule *r = rule_book_get(p->rules, op);
+	Assignment *all = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	Assignment *own = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		Placement at = v == moved ? *there : placement_close(v->placement);
+		tensor_assignment(r, i, &at, own);
+		for (int f = 0; f < r->nfactors; f++)
+			if (!all[f].n)
+				all[f] = own[f];
+	}
+	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
+}
+
+/* What is used several times is in one place, by which an op that hands it on may have its
+   result elsewhere than where that is wanted. */
+static void
+add_handing_on(const Tree *tree, const Member *member, const Placement *from,
+	const Placement *to, Total *sum)
+{
+	const Value *made = tree->members[member->parent].value;
+	AxisList over = placement_unreduced(from);
+	Placement by;
+
+	if (member->value->uses == 1 || !place_made(tree, made->def, member->value, from, &by))
+		return;
+	by = partial_over(&by, &over, tree->combiner);
+	add_move(tree, made, &by, to, 1, sum);
+}
+
 /* Every leaf made there, all added up there, the sum moved to where it is wanted. */
 static Total
 price_layout(Tree *tree, const Placement *at)
@@ -225,13 +324,15 @@ price_layout(Tree *tree, const Placement *at)
 		final = final_of(v);
 		if (member->role == ROLE_leaf)
 			add_leaf(tree, v->def, &at[k], &sum);
-		else if (member->role != ROLE_inner)
+		else if (member->role > ROLE_inner)
 			add_move(tree, v, &final, &at[k], 1, &sum);
 		bool added = k && ops[user->def->kind].pointwise;
 		if (added && member->role <= ROLE_inner)
 			add_move(tree, v, &at[k], &at[member->parent], 1, &sum);
 		if (added)
 			add_read(tree, member, &at[member->parent], &sum);
+		else if (k && member->role <= ROLE_inner)
+			add_handing_on(tree, member, &at[k], &at[member->parent], &sum);
 		if (member->role == ROLE_inner
 			&& !(added && placement_equal(&at[k], &at[member->parent])))
 			add_write(tree, v, &at[k], &sum);
@@ -277,6 +378,18 @@ meet(const Tree *tree, const Op *op, const Placement *at, Total *sum)
 	return best;
 }
 
+/* What is used several times is moved once, to where propagation put it. */
+static Placement
+settle_alone(const Tree *tree, const Member *member, const Placement *at, Total *sum)
+{
+	Placement final = final_of(member->value);
+
+	if (member == tree->members || member->value->uses == 1)
+		return *at;
+	add_move(tree, member->value, at, &final, 1, sum);
+	return final;
+}
+
 /* Member *k and what is below it, each leaf as it is planned alone: where its result
    is then. */
 static Placement
@@ -284,13 +397,13 @@ add_alone(Tree *tree, int *k, Total *sum)
 {
 	const Member *member = &tree->members[(*k)++];
 	const Op *op = member->value->def;
-	Placement final = final_of(member->value), at[2];
+	Placement final = final_of(member->value), at[2], made;
 	const Member *made_of[2];
 
 	if (member->role == ROLE_leaf) {
 		at[0] = add_leaf(tree, op, &final, sum);
 		add_move(tree, member->value, &at[0], &final, -1, sum);
-		return at[0];
+		return settle_alone(tree, member, &at[0], sum);
 	}
 	if (member->role != ROLE_inner)
 		return final;
@@ -304,6 +417,8 @@ add_alone(Tree *tree, int *k, Total *sum)
 		Placement operand = final_of(op->operands[i]);
 		add_move(tree, op->operands[i], &at[i], &operand, 1, sum);
 	}
+	if (!combines(op, tree->combiner) && place_made(tree, op, NULL, NULL, &made))
+		final = made;
 	for (int i = 0; i < op->noperands; i++) {
 		bool added = ops[op->kind].pointwise;
 		if (added)
@@ -312,7 +427,7 @@ add_alone(Tree *tree, int *k, Total *sum)
 			&& !(added && placement_equal(&at[i], &final)))
 			add_write(tree, made_of[i]->value, &at[i], sum);
 	}
-	return final;
+	return settle_alone(tree, member, &final, sum);
 }
 
 static Total
@@ -371,7 +486,8 @@ inferred(const Tree *tree, const Value *v)
 }
 
 /* Where all members are with their sums left partial over the axes: each where it is
-   by itself, or all that is combined element by element where `one` is. */
+   by itself, or all that is combined element by element where `one` is.  NULL if one that is
+   met again would be in two places. */
 static Placement *
 lay_out(const Tree *tree, const AxisList *over, const Placement *one)
 {
@@ -387,6 +503,8 @@ lay_out(const Tree *tree, const AxisList *over, const Placement *one)
 		at[k] = with ? at[member->parent] : partial_over(&own, over, tree->combiner);
 		if (member->role == ROLE_factor)
 			placement_set_unreduced(&at[k], &none, C_add);
+		if (member->role == ROLE_again && !placement_equal(&at[k], &at[member->first]))
+			return NULL;
 	}
 	return at;
 }
@@ -396,33 +514,14 @@ lay_out(const Tree *tree, const AxisList *over, const Placement *one)
 static void
 try_layout(Tree *tree, Placement *at, int leaves, Total *least, Placement **best)
 {
+	if (!at)
+		return;
 	Total sum = price_layout(tree, at);
-
 	if (sum.bytes > least->bytes || sum.seconds >= least->seconds
 		|| (leaves < 2 && sum.bytes >= least->bytes))
 		return;
 	*least = sum;
 	*best = at;
-}
-
-/* Where a leaf is by what it is made of, each factor split as the first operand that splits
-   it has it; false if the axes of two of them meet. */
-static bool
-place_leaf(const Tree *tree, const Op *op, Placement *to)
-{
-	Partitioner *p = tree->p;
-	const Rule *r = rule_book_get(p->rules, op);
-	Assignment *all = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
-	Assignment *own = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
-
-	for (int i = 0; i < op->noperands; i++) {
-		Placement at = placement_close(op->operands[i]->placement);
-		tensor_assignment(r, i, &at, own);
-		for (int f = 0; f < r->nfactors; f++)
-			if (!all[f].n)
-				all[f] = own[f];
-	}
-	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
 }
 
 static void
@@ -465,7 +564,7 @@ places_of_sums(const Tree *tree, Placement *places)
 	}
 	for (int k = 0; k < tree->n; k++)
 		if (tree->members[k].role == ROLE_leaf && is_added_to_root(tree, k)
-			&& place_leaf(tree, tree->members[k].value->def, &at))
+			&& place_made(tree, tree->members[k].value->def, NULL, NULL, &at))
 			add_place(places, &n, &at);
 	return n;
 }
@@ -537,19 +636,38 @@ draw_tree(const Tree *tree, const Placement *at, bool *taken)
 {
 	for (int k = 0; k < tree->n; k++) {
 		Value *v = tree->members[k].value;
-		if (tree->members[k].role > ROLE_inner)
+		if (tree->members[k].role > ROLE_inner || tree->members[k].role == ROLE_again)
 			continue;
 		taken[v->id] = true;
 		source_of(tree->p, v)->parts = &at[k];
-		if (k)
+		if (k && v->uses > 1)
+			draw_to(tree->p, v, &at[k]);
+		else if (k)
 			draw_in(tree->p, v, &at[k], false);
 	}
 }
 
-/* Trees of whatever is added, or of sums alone that are not trees of the first kind, in
-   the order of the text. */
+/* In the order in which they are looked for. */
+typedef enum TreeKind {
+	TREES_shared, /* with members that are used several times */
+	TREES_added,  /* of whatever is added */
+	TREES_sums,   /* of sums alone, that are not of the second kind */
+	TREES_COUNT
+} TreeKind;
+
+static bool
+is_root(const Summed *sums, TreeKind kind)
+{
+	if (sums->leaves + sums->wholes < 2)
+		return false;
+	if (kind == TREES_shared)
+		return sums->shared && !sums->nopen;
+	return kind == TREES_added || !(sums->wholes || sums->tried);
+}
+
+/* Trees of the kind, in the order of the text. */
 static void
-draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
+draw_trees(Partitioner *p, Op *const *all, Summed *of, TreeKind kind, bool *taken)
 {
 	const Module *m = p->module;
 	bool *seen = NEW_ARRAY(p->arena, bool, m->nvalues + 1);
@@ -560,10 +678,12 @@ draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
 		Op *op = all[i];
 		Value *v = op->nresults == 1 ? op->results[0] : NULL;
 		const Summed *s = v ? &of[v->id] : NULL;
-		if (!s || seen[v->id] || taken[v->id] || s->leaves + s->wholes < 2
-			|| (sums && (s->wholes || s->tried)))
+		if (!s || seen[v->id] || taken[v->id] || !is_root(s, kind))
 			continue;
-		Tree tree = {.p = p, .combiner = s->combiner, .leaves = s->leaves};
+		Tree tree = {.p = p,
+			.combiner = s->combiner,
+			.shared = kind == TREES_shared,
+			.leaves = s->leaves};
 		collect(&tree, v, ROLE_inner, 0, of);
 		for (int k = 0; k < tree.n; k++)
 			seen[tree.members[k].value->id] |= tree.members[k].role <= ROLE_inner;
@@ -580,26 +700,39 @@ draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
 	}
 }
 
+/* Fills in `of`, by value id. */
+static void
+find_summed(Partitioner *p, Op *const *all, Summed *of, bool shared)
+{
+	for (int id = 0; id < p->module->nops; id++) {
+		const Op *op = all[id];
+		if (op->nresults != 1)
+			continue;
+		Summed *s = &of[op->results[0]->id];
+		*s = summed(p, op, of, shared);
+		for (int i = 0; i < op->noperands; i++)
+			of[op->operands[i]->id].inside |= s->members > 1;
+	}
+}
+
 /* Where all together do not, sums that nothing else is added to may do better. */
 bool
 draw_sums(Partitioner *p)
 {
 	const Module *m = p->module;
 	Op **all = NEW_ARRAY(p->arena, Op *, m->nops + 1);
-	Summed *of = NEW_ARRAY(p->arena, Summed, m->nvalues + 1);
 	bool *taken = NEW_ARRAY(p->arena, bool, m->nvalues + 1);
+	Summed *of = NULL;
 
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		all[op->id] = op;
-		if (op->nresults != 1)
-			continue;
-		Summed *s = &of[op->results[0]->id];
-		*s = summed(p, op, of);
-		for (int i = 0; i < op->noperands; i++)
-			of[op->operands[i]->id].inside |= s->members > 1;
+	for (int kind = 0; kind < TREES_COUNT; kind++) {
+		if (kind <= TREES_added) {
+			of = NEW_ARRAY(p->arena, Summed, m->nvalues + 1);
+			find_summed(p, all, of, kind == TREES_shared);
+		}
+		draw_trees(p, all, of, (TreeKind)kind, taken);
 	}
-	draw_trees(p, all, of, false, taken);
-	draw_trees(p, all, of, true, taken);
 	for (int i = 0; i < m->nvalues; i++)
 		if (taken[i])
 			return true;
