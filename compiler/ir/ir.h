@@ -515,9 +515,10 @@ typedef enum Sharing {
 typedef struct Foresight {
 	bool sums;  /* that they are in, which are drawn together */
 	bool wants; /* where they will want values that others use, too */
+	bool once;  /* equal ones that make parts of sums are one, whatever is made of these */
 	/* Said of the module: something is planned otherwise than without `wants`. */
 	bool swayed;
-	bool decided; /* what of the two pays */
+	bool decided; /* what of these pays */
 } Foresight;
 
 /* `expect h: [B@X, F];` */

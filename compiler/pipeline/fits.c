@@ -8,6 +8,7 @@
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
  * them is priced by itself, and what else is made of its operands may move more for it.
+ * So it is where equal sums are parts that stay by themselves, with these and as one.
  * Each of these with what users of a value want and without: an op that counts on a move may
  * be the only one that it is made for in the end.
  */
@@ -106,20 +107,23 @@ Foresight
 foresight_that_pays(Module *m, Foresight there_is)
 {
 	Foresight best = {.sums = there_is.sums, .wants = true};
-	bool swayed[] = {there_is.wants, there_is.wants}; /* with sums, without */
+	bool swayed[4] = {0}; /* without wants, by what else there is */
 	int64_t least = INT64_MAX;
 
-	for (int k = 0; k < 4; k++) {
-		bool no_sums = k & 1, no_wants = k & 2;
-		if ((no_sums && !there_is.sums) || (no_wants && !swayed[no_sums]))
+	for (int k = 0; k < 8; k++) {
+		bool no_sums = k & 1, once = k & 2, no_wants = k & 4;
+		if ((no_sums && !there_is.sums) || (once && !there_is.once)
+			|| (no_wants && !swayed[k & 3]))
 			continue;
 		Attempt tried = attempted((Attempt){
 			.module = m,
 			.sharing = SHARE_all,
 			.compiled = compiled_traffic,
-			.with = {.sums = there_is.sums && !no_sums, .wants = !no_wants},
+			.with = {.sums = there_is.sums && !no_sums,
+				.wants = !no_wants,
+				.once = once},
 		});
-		swayed[no_sums] &= tried.with.swayed;
+		swayed[k & 3] = there_is.wants && tried.with.swayed;
 		if (tried.bytes < least)
 			best = tried.with;
 		least = tried.bytes < least ? tried.bytes : least;

@@ -44,6 +44,9 @@ bool contract(Module *m);
    kept for users far from it, `decide` says of the module as it came what is shared */
 typedef Sharing ChooseSharing(Module *m);
 bool merge(Module *m, ChooseSharing *decide);
+/* ... of what is merged, and is equal still: are there sums that stay by themselves for what
+   is made of their parts alone?  They are merged, too, if `really`. */
+bool merge_sums(Module *m, bool really);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 

@@ -235,41 +235,69 @@ move_names(const Merger *mg)
 
 /* ---- the pass ----------------------------------------------------------------------- */
 
+/* What is equal is numbered. */
+static void
+begin(Merger *mg, Module *m, bool once)
+{
+	bool resharded = m->level == L_resharded;
+
+	module_number(m);
+	*mg = (Merger){.module = m, .arena = arena_new(), .once = once};
+	mg->seen = lookup_new(mg->arena);
+	mg->inside = NEW_ARRAY(mg->arena, Inside, m->nops + 1);
+	mg->values = module_values(m, mg->arena);
+	mg->first = arena_copy(mg->arena, mg->values,
+		sizeof *mg->values * (size_t)(m->nvalues + 1));
+	mg->needed = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
+	mg->cheap = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
+	mg->own = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
+	if (resharded)
+		mg->resharder = resharder_new(mg->arena, &m->mesh);
+	note_needed(mg);
+	mg->equal = number_block(mg, m->entry);
+	if (mg->equal && !resharded)
+		find_own_ways(mg);
+}
+
+static void
+take_firsts(Merger *mg)
+{
+	replace_uses(mg, true);
+	module_find_needed(mg->module);
+	remove_unneeded(mg, mg->module->entry);
+	move_names(mg);
+}
+
 bool
 merge(Module *m, ChooseSharing *decide)
 {
 	bool resharded = m->level == L_resharded, far = resharded && gather_apart(m, false);
-	Merger mg = {.module = m, .arena = arena_new()};
+	Merger mg;
 
-	module_number(m);
-	mg.seen = lookup_new(mg.arena);
-	mg.inside = NEW_ARRAY(mg.arena, Inside, m->nops + 1);
-	mg.values = module_values(m, mg.arena);
-	mg.first =
-		arena_copy(mg.arena, mg.values, sizeof *mg.values * (size_t)(m->nvalues + 1));
-	mg.needed = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
-	mg.cheap = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
-	mg.own = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
-	if (resharded)
-		mg.resharder = resharder_new(mg.arena, &m->mesh);
-	note_needed(&mg);
-	bool equal = number_block(&mg, m->entry);
-	if (equal && !resharded)
-		find_own_ways(&mg);
-	bool merges = equal && replace_uses(&mg, false);
+	begin(&mg, m, false);
+	bool merges = mg.equal && replace_uses(&mg, false);
 	bool rows = resharded && share_rows(&mg, false);
 	Sharing sharing = merges || rows || far ? decide(m) : SHARE_all;
 	merges &= sharing != SHARE_none;
 	rows &= sharing != SHARE_none;
-	if (merges) {
-		replace_uses(&mg, true);
-		module_find_needed(m);
-		remove_unneeded(&mg, m->entry);
-		move_names(&mg);
-	}
+	if (merges)
+		take_firsts(&mg);
 	if (rows)
 		share_rows(&mg, true);
 	arena_free(mg.arena);
 	far = resharded && sharing != SHARE_all && gather_apart(m, true);
 	return merges || rows || far;
+}
+
+bool
+merge_sums(Module *m, bool really)
+{
+	Merger mg;
+
+	begin(&mg, m, true);
+	bool merges = mg.equal && m->sharing != SHARE_none && replace_uses(&mg, false);
+	if (merges && really)
+		take_firsts(&mg);
+	arena_free(mg.arena);
+	return merges;
 }

@@ -27,9 +27,11 @@ typedef struct Merger {
 	Inside *inside; /* by op id */
 	Value **values; /* these by value id */
 	Value **first;	/* the first that is equal */
+	bool equal;	/* some are */
 	bool *needed;
 	bool *cheap;	      /* made of constants, indices and numbers: it stays */
 	bool *own;	      /* of a first: all that are equal stay by themselves */
+	bool once;	      /* ... but not for the parts of sums that they are */
 	Resharder *resharder; /* at L_resharded */
 } Merger;
 

@@ -258,7 +258,8 @@ find_own_ways(Merger *mg)
 		fd.ways[mg->first[i]->id].settled |= fd.ways[i].settled;
 	for (int i = 0; i < mg->module->nvalues; i++) {
 		const Value *first = mg->first[i];
-		bool parts = fd.parts[i] && fd.ways[i].users && !fd.ways[first->id].settled;
+		bool parts = !mg->once && fd.parts[i] && fd.ways[i].users
+			&& !fd.ways[first->id].settled;
 		mg->own[first->id] |= parts || goes_own_way(&fd, mg->values[i]);
 	}
 	arena_free(fd.scratch);

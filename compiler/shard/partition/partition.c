@@ -189,9 +189,10 @@ foresight_there_is(Module *m)
 	Arena *a = arena_new();
 	Value **values = module_values(m, a);
 	Placement *was = NEW_ARRAY(a, Placement, m->nvalues + 1);
-	Foresight there_is = {0};
+	Foresight there_is = {.once = merge_sums(m, false)};
 	Partitioner p;
 
+	module_count_uses(m);
 	for (int i = 0; i < m->nvalues; i++)
 		was[i] = values[i]->placement;
 	begin(&p, m, (Foresight){.wants = true});
@@ -209,6 +210,11 @@ foresight_there_is(Module *m)
 static void
 partition_ops(Partitioner *p, Module *m, Foresight with)
 {
+	if (with.once && merge_sums(m, true)) {
+		module_remove_dead(m);
+		module_number(m);
+		module_count_uses(m);
+	}
 	begin(p, m, with);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(p, m->entry->params[i]);
@@ -225,7 +231,7 @@ partition_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
 		  with = {.sums = there_is.sums, .wants = true};
 	ArenaImage *before = NULL;
 
-	if (there_is.sums)
+	if (there_is.sums || there_is.once)
 		with = choose_foresight(m, there_is);
 	else if (there_is.wants)
 		before = arena_image(m->arena);
