@@ -18,7 +18,7 @@ is_never_equal(const Op *op)
 
 	for (int i = 0; i < op->noperands; i++)
 		tensors |= op->operands[i]->type.rank > 0;
-	return op->mode == MODE_explicit || op->specs || !op->nresults || op->kind == O_extern
+	return op->mode == MODE_explicit || !op->nresults || op->kind == O_extern
 		|| op->kind == O_barrier || op->kind == O_fence || op->kind == O_output
 		|| (op_is_composite(op) && !tensors);
 }
@@ -37,6 +37,24 @@ values_alike(const Value *a, const Value *b)
 		&& (!padded || !memcmp(a->unpadded, b->unpadded, size));
 }
 
+static bool
+axes_alike(const AxisList *a, const AxisList *b)
+{
+	return !a || !b ? a == b : axes_equal(a, b);
+}
+
+/* Of manual regions, those of calls of one function: reports call them by its name. */
+static bool
+specs_alike(const Op *a, const Op *b)
+{
+	if (!a->specs || !b->specs)
+		return a->specs == b->specs;
+	for (int i = 0; i < a->noperands + a->nresults; i++)
+		if (!placement_same(&a->specs[i], &b->specs[i]))
+			return false;
+	return !strcmp(a->label, b->label);
+}
+
 /* But for operands and what is in bodies. */
 static bool
 ops_alike(const Op *a, const Op *b)
@@ -47,6 +65,9 @@ ops_alike(const Op *a, const Op *b)
 		|| !a->composite != !b->composite || (!moved && a->requested != b->requested))
 		return false;
 	if (a->composite && strcmp(a->composite, b->composite))
+		return false;
+	if (!axes_alike(a->axes, b->axes) || !axes_alike(a->from, b->from)
+		|| !specs_alike(a, b))
 		return false;
 	for (int i = 0; i < a->nresults; i++)
 		if (!values_alike(a->results[i], b->results[i]))
@@ -136,7 +157,12 @@ static bool
 communicates(const Merger *mg, const Op *op)
 {
 	const Value *from = op->noperands ? op->operands[0] : NULL;
+	const Block *body = op->specs ? op->bodies[0] : NULL;
 
+	for (const Op *inner = body ? body->first : NULL; inner;
+		inner = op_following(inner, body))
+		if (op_communicates(inner))
+			return true;
 	if (op_is_move(op))
 		return reshard_plan(mg->resharder, &from->type, &from->placement,
 			       &op->results[0]->placement)
