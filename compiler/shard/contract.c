@@ -70,6 +70,13 @@ place_as(Value *v, const Value *old, const int64_t *order)
 	v->unpadded = old->unpadded ? sizes : NULL;
 }
 
+/* A dot does not round its products: of floats of a byte that would be seen. */
+static bool
+is_coarse(DType dtype)
+{
+	return dtype_is_float(dtype) && dtypes[dtype].bytes < 2;
+}
+
 /* The product, if the op is a sum of one that is made for it alone; else NULL. */
 static const Op *
 product_of(const Op *sum)
@@ -79,7 +86,8 @@ product_of(const Op *sum)
 	if (!product || op_int(sum, A_combiner) != C_add || product->kind != O_mul
 		|| product->results[0]->uses != 1 || product->block != sum->block
 		|| sum->mode == MODE_explicit || product->mode == MODE_explicit
-		|| sum->operands[0]->type.dtype != sum->results[0]->type.dtype)
+		|| sum->operands[0]->type.dtype != sum->results[0]->type.dtype
+		|| is_coarse(sum->results[0]->type.dtype))
 		return NULL;
 	return product;
 }

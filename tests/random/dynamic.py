@@ -20,9 +20,10 @@ class DynamicOps:
                  str(self.random.randrange(size)) for size in x.dims]
         return "%s[%s]" % (x.name, ", ".join(words))
 
-    def index(self):
+    def index(self, n=1):
         """An integer scalar as text; it may lie outside of any dim."""
-        kinds = ["i32"] if self.chance(0.8) else INDICES
+        kinds = ["i32"] if self.chance(0.8) else \
+            [k for k in INDICES if n <= {"i4": 7, "u4": 15}.get(k, 127)]
         x = self.element(self.pick(kinds, rank=1)) if self.chance(0.3) else \
             self.scalar(kinds)
         return self.random.choice(["%s", "%s", "%s", "%s + 1", "2 * %s",
@@ -34,11 +35,11 @@ class DynamicOps:
         at = self.random.randrange(len(dims))
         for d, size in enumerate(dims):
             if d == at or self.chance(0.15):
-                i = self.index()
                 if self.chance(0.5):
-                    words.append(i)
+                    words.append(self.index())
                     continue
                 n = self.random.randint(1, size)
+                i = self.index(n)
                 words.append("%s:%s + %d" % (i, i, n))
                 left.append(n)
             elif self.chance(0.15) and size > 1:

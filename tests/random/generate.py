@@ -23,7 +23,7 @@ from externs import ExternOps
 from halo import HaloOps
 from layers import LAYERS, LayerOps
 from manual import ManualOps
-from program import (FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
+from program import (BYTES, FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, NARROW, Placement, Program, Statement, Value)
 
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
@@ -299,6 +299,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         if form.startswith("pow") and x.dtype in INTEGERS:
             # XLA's CPU back end looks at six bits of an exponent only.
             form = "pow(%s, %s %% 7)"
+        elif form.startswith("pow") and x.dtype in BYTES:
+            # On so few digits no sample may show that an exponent need not be whole.
+            form = "pow(abs(%s), %s)"
         return self.add(form % (pair[0].name, pair[1].name), pair, x.dtype,
                         x.dims)
 
@@ -307,7 +310,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         form = self.random.choice(["%s + %s", "%s * %s", "%s - %s", "%s / %s",
                                    "maximum(%s, %s)", "minimum(%s, %s)"])
         number = self.literal(x.dtype)
-        if x.dims and x.dims[0] < 128 and self.chance(0.2):    # also an i8
+        most = {"i4": 7, "u4": 15}.get(x.dtype, 127)    # also an i8
+        if x.dims and x.dims[0] <= most and self.chance(0.2):
             number = self.random.choice(["size(%s, 0)", "%s(size(%s, 0))"])
             number = number % ((x.name,) if number[0] == "s" else
                                (x.dtype, x.name))

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 
 from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, least, limits,
-                       nearest, unit, wide)
+                       nearest, unit, wide, wrapped)
 from syntax import DTYPES, read_program
 
 
@@ -840,7 +840,8 @@ class Machine:
             return slice(*parts)
         low, high = (p.a if isinstance(p, Tensor) else np.asarray(p)
                      for p in parts[:2])
-        length = int(high.astype(low.dtype) - low)
+        dtype = next(p.dtype for p in parts if isinstance(p, Tensor))
+        length = int(wrapped(np.asarray(high.astype(low.dtype) - low), dtype))
         at = min(max(int(low), 0), size - length)
         return slice(at, at + length)
 

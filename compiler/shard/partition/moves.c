@@ -35,9 +35,10 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 Value *
 insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
 {
+	/* of what has no place of its own, as a carried value: where it is named */
 	Make k = {.module = p->module,
 		.before = before,
-		.range = why.range,
+		.range = why.range.file ? why.range : v->range,
 		.label = why.label,
 		.mode = before->mode == MODE_backward ? MODE_backward : MODE_auto,
 		.name = v->name};
