@@ -35,10 +35,10 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 Value *
 insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
 {
-	/* of what has no place of its own, as a carried value: where it is named */
+	/* of what has no place of its own, as a carried value: where it is needed */
 	Make k = {.module = p->module,
 		.before = before,
-		.range = why.range.file ? why.range : v->range,
+		.range = why.range.file ? why.range : before->range,
 		.label = why.label,
 		.mode = before->mode == MODE_backward ? MODE_backward : MODE_auto,
 		.name = v->name};
