@@ -244,7 +244,7 @@ block_again(const Retiming *known, const Block *b)
 	return tracks_run(tasks, n, a);
 }
 
-/* One step after the other, as the program was. */
+/* One step after the other, as the program was: a transfer takes its time where it begins. */
 static int64_t
 serial_time(const Scheduling *s, const Block *b)
 {
@@ -252,6 +252,8 @@ serial_time(const Scheduling *s, const Block *b)
 
 	for (const Op *op = b->first; op != b->last; op = op->next) {
 		bool within = op->nbodies && !op_is_fusion(op);
+		if (op->kind == O_done)
+			continue;
 		int64_t of[2] = {within ? 0 : s->times[op->id]};
 		for (int i = 0; i < op->nbodies && within; i++)
 			of[i] = serial_time(s, op->bodies[i]);
