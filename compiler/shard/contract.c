@@ -194,11 +194,11 @@ remove_unused(Block *b)
 {
 	for (Op *op = b->last, *previous; op; op = previous) {
 		previous = op->prev;
-		for (int i = 0; i < op->nbodies; i++)
+		for (int i = 0; i < op->nbodies && !op->specs; i++)
 			remove_unused(op->bodies[i]);
-		bool part =
-			op->kind == O_reduce || op->kind == O_mul || op->kind == O_broadcast;
-		if (!part || op->results[0]->uses)
+		bool part = op->kind == O_reduce || op->kind == O_mul || op->kind == O_broadcast
+			|| op->kind == O_constant;
+		if (!part || op->mode == MODE_explicit || op->results[0]->uses)
 			continue;
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i]->uses--;
