@@ -114,6 +114,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../../compiler/ir/dtypes.def"), encoding="utf-8") as table:
     BITS = {hlo: int(n) for hlo, n in re.findall(r'^DTYPE\(\w+, *"(\w+)", *(\d+)', table.read(),
                                                  flags=re.M)}
+BITS |= {"c64": 64, "c128": 128}    # XLA's own: pairs of floats here
 PASSES = {"all-gather": 1, "all-reduce": 2, "reduce-scatter": 1, "all-to-all": 1}
 
 
