@@ -5,6 +5,8 @@ import math
 from program import (FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      Placement, Value)
 
+LARGEST = {"i4": 7, "u4": 15, "i8": 127, "u8": 255}  # trips that each can count
+
 
 class DynamicOps:
     def scalar(self, kinds):
@@ -23,7 +25,7 @@ class DynamicOps:
     def index(self, n=1):
         """An integer scalar as text; it may lie outside of any dim."""
         kinds = ["i32"] if self.chance(0.8) else \
-            [k for k in INDICES if n <= {"i4": 7, "u4": 15}.get(k, 127)]
+            [k for k in INDICES if n <= LARGEST.get(k, n)]
         x = self.element(self.pick(kinds, rank=1)) if self.chance(0.3) else \
             self.scalar(kinds)
         return self.random.choice(["%s", "%s", "%s", "%s + 1", "2 * %s",
