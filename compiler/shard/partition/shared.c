@@ -4,9 +4,10 @@
  *   return all_reduce(x) + all_reduce(z), all_reduce(y) + all_reduce(z)
  *   return all_reduce(x + z), all_reduce(y + z)
  *
- * Trees of which each value has one use are known before (sums.c, together.c).  Where values
- * have several, the additions of a block are a graph: its sources are the sums that are
- * combined, its sinks the values that something else needs whole.  Each way from a source to
+ * Trees of additions of which each value has one use are known before (sums.c, together.c).
+ * Where values have several, or go through a product (x W + all_reduce(x A) B), the additions
+ * of a block are a graph: its sources are the sums that are combined, its sinks the values
+ * that something else needs whole.  Each way from a source to
  * a sink has a value that is combined, so those that move least are the lightest vertices
  * that separate the two.  What is before them is added up in parts, of what is whole one
  * device's.  Parts of what is scattered take more room than its shards: where there is none,
@@ -414,7 +415,8 @@ combine_shared(Partitioner *p, Block *b, bool behind)
 	for (int i = 0; i < g.n; i++) {
 		Node *leader = g.nodes[i];
 		int64_t now = 0;
-		if (leader_of(leader) != leader || leader->n > MAX_NODES || !leader->shared)
+		if (leader_of(leader) != leader || leader->n > MAX_NODES
+			|| (behind && !leader->shared))
 			continue;
 		VertexCut *cut = cut_of(&g, leader, &now);
 		if (vertex_cut_find(cut, behind) < now + behind

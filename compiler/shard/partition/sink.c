@@ -128,9 +128,11 @@ sink(Partitioner *p, Op *op, const Placement *from)
 		why = (Reason){moved->def->label, moved->def->range,
 			why.requested || moved->def->requested};
 		op->operands[i] = moved->def->operands[0];
-		if (op->operands[i]->placement.nunreduced)
+		if (op->operands[i]->placement.nunreduced) {
 			op->operands[i] =
 				insert_reshard(p, op->operands[i], &at, moved->def, why);
+			op->operands[i]->uses = 1;
+		}
 		op_remove(moved->def);
 	}
 	return move_behind(p, op->results[0], &at, op->next, why);
