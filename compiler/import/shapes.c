@@ -114,6 +114,28 @@ import_op_concatenate(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* Of a concatenation the one part that the elements from `start` to `limit` are of, whose own
+   these bounds become; NULL of others. */
+static Value *
+part_that_holds(const Value *x, int64_t *start, int64_t *limit)
+{
+	const Op *made = x->def;
+
+	if (!made || made->kind != O_concatenate)
+		return NULL;
+	int dim = (int)op_int(made, A_dim);
+	int64_t at = 0;
+	for (int i = 0; i < made->noperands; i++) {
+		int64_t size = made->operands[i]->type.dims[dim];
+		if (start[dim] >= at && start[dim] < limit[dim] && limit[dim] <= at + size) {
+			start[dim] -= at, limit[dim] -= at;
+			return made->operands[i];
+		}
+		at += size;
+	}
+	return NULL;
+}
+
 bool
 import_op_slice(Import *in, const MlirOp *op, int detail)
 {
@@ -124,7 +146,10 @@ import_op_slice(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (!fits(in, op, 1, &start) || !fits(in, op, 1, &limit) || !fits(in, op, 1, &stride))
 		return false;
-	in->results[0] = make_slice(in->make, in->operands[0], start.v, limit.v, stride.v);
+	Value *x = in->operands[0], *part;
+	while ((part = part_that_holds(x, start.v, limit.v)))
+		x = part;
+	in->results[0] = make_slice(in->make, x, start.v, limit.v, stride.v);
 	return true;
 }
 

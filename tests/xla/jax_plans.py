@@ -31,6 +31,7 @@ FLAT = "what several indices choose is rows of their dims as one, which is whole
 SPREAD = "padding between elements is reshapes here"
 ONE_OF_SPLIT = "of one element of a split tensor XLA sums what devices have, with zeros for the others"
 MOVED_ALONG = "dims that windows move along are whole here"
+TRANSFORMED = "what is transformed is products here, summed along its dim, whose axes go no further"
 # What differs, and why.
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
@@ -40,6 +41,7 @@ OTHER_PLACES = {
     ("pairs_of", "result_0_0"): SPREAD,
     ("pairs_of", "result_0_1"): SPREAD,
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (1, 3, 4, 10)},
+    **{("transforms", "result_%d" % i): TRANSFORMED for i in (1, 4, 5, 6, 7, 8)},
     **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
 MORE_BYTES = {
