@@ -176,6 +176,16 @@ symbols_warn_unused(Elab *e, const Frame *frame)
 
 /* What other languages call the dtypes. */
 static const Habit dtype_habits[] = {
+	{"f8", "f8e4m3fn"},
+	{"fp8", "f8e4m3fn"},
+	{"float8", "f8e4m3fn"},
+	{"float8_e3m4", "f8e3m4"},
+	{"float8_e4m3", "f8e4m3"},
+	{"float8_e4m3b11fnuz", "f8e4m3b11fnuz"},
+	{"float8_e4m3fn", "f8e4m3fn"},
+	{"float8_e4m3fnuz", "f8e4m3fnuz"},
+	{"float8_e5m2", "f8e5m2"},
+	{"float8_e5m2fnuz", "f8e5m2fnuz"},
 	{"float16", "f16"},
 	{"half", "f16"},
 	{"bfloat16", "bf16"},
@@ -183,6 +193,8 @@ static const Habit dtype_habits[] = {
 	{"float", "f32"},
 	{"float64", "f64"},
 	{"double", "f64"},
+	{"int4", "i4"},
+	{"uint4", "u4"},
 	{"int8", "i8"},
 	{"int16", "i16"},
 	{"int32", "i32"},
