@@ -310,7 +310,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         form = self.random.choice(["%s + %s", "%s * %s", "%s - %s", "%s / %s",
                                    "maximum(%s, %s)", "minimum(%s, %s)"])
         number = self.literal(x.dtype)
-        most = {"i4": 7, "u4": 15}.get(x.dtype, 127)    # also an i8
+        most = {"i4": 7, "u4": 15, "f8e3m4": 15, "f8e4m3b11fnuz": 30}.get(x.dtype, 127)     # also an i8
         if x.dims and x.dims[0] <= most and self.chance(0.2):
             number = self.random.choice(["size(%s, 0)", "%s(size(%s, 0))"])
             number = number % ((x.name,) if number[0] == "s" else

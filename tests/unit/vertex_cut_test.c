@@ -26,7 +26,7 @@ draw_graph(uint32_t *seed)
 	Graph g = {.n = 1 + (int)draw(seed, MOST)};
 
 	for (int i = 0; i < g.n; i++) {
-		g.weights[i] = draw(seed, 5);
+		g.weights[i] = 1 + draw(seed, 5);
 		g.source[i] = !draw(seed, 3);
 		g.sink[i] = !draw(seed, 3);
 		for (int k = i + 1; k < g.n; k++)
@@ -74,7 +74,8 @@ least_of_all(const Graph *g)
 	return least;
 }
 
-/* The weight is the least, and what is said to be on the cut is one that weighs as much. */
+/* The weight is the least, and what is said to be on the cut is one that weighs as much and has no
+   vertex for nothing. */
 static bool
 is_right(const Graph *g, bool near_sinks)
 {
@@ -96,7 +97,11 @@ is_right(const Graph *g, bool near_sinks)
 		if (vertex_cut_side(cut, i) == CUT_on)
 			set |= 1u << i;
 	arena_free(a);
-	return weight == least_of_all(g) && separates(g, set) && weight_of(g, set) == weight;
+	bool needed = true;
+	for (int i = 0; i < g->n; i++)
+		needed &= !(set >> i & 1) || !separates(g, set & ~(1u << i));
+	return weight == least_of_all(g) && separates(g, set) && weight_of(g, set) == weight
+		&& needed;
 }
 
 int

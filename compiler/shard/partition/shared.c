@@ -306,6 +306,7 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 		int64_t bytes = (int64_t)bytes_between(g->p, v, &node->partial, &v->placement);
 		if (g->behind && !source)
 			bytes /= rounds_added(v);
+		bytes = bytes > 1 ? bytes : 1; /* of no elements, or of a part of a round */
 		if (node->twin == node)
 			node->vertex = vertex_cut_add(cut, bytes, source);
 		*now += source ? bytes : 0;
