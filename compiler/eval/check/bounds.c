@@ -27,15 +27,28 @@ deviation(const Inexact *x, int64_t i)
 	return most;
 }
 
+/* What is not exact may be rounded to either side, if by a hair: half a unit in the last place
+   of v.  Samples of f64 are no finer than the element itself: what moves them may be lost in all
+   of them.  So a few units count, of the element or of its neighbours, which it may be what is
+   left of. */
+static double
+least_deviation(DType d, double v, double neighbours)
+{
+	const Precision *p = &precisions[d];
+
+	if (d == D_f64)
+		return 4 * DBL_EPSILON * (isfinite(v) ? fmax(v, neighbours) : neighbours);
+	if (!isfinite(v))
+		return 0;
+	return v > 2 * p->normal ? p->unit * v : p->underflow;
+}
+
 /* That all samples of an element lie close by may be chance: its neighbours'
-   deviations count too, unless it is exact.  And samples of f64 are no finer than
-   the element itself: what moves them may be lost in all of them.  So a few units
-   in the last place of the element count, or of its neighbours, which it may be
-   what is left of. */
+   deviations count too, unless it is exact. */
 static void
 widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 {
-	bool wide = value_of(x)->type.dtype == D_f64;
+	DType d = value_of(x)->type.dtype;
 	double sum = 0, neighbours = 0;
 	int64_t finite = 0;
 	for (int64_t i = 0; i < n; i++) {
@@ -49,10 +62,8 @@ widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 		double v = fabs(tensor_double(value_of(x), first + i));
 		if (bounds[i] > 0 && bounds[i] < least)
 			bounds[i] = least;
-		if (wide)
-			bounds[i] = fmax(bounds[i],
-				4 * DBL_EPSILON
-					* (isfinite(v) ? fmax(v, neighbours) : neighbours));
+		if (dtype_is_float(d) && (bounds[i] > 0 || d == D_f64))
+			bounds[i] = fmax(bounds[i], least_deviation(d, v, neighbours));
 		bounds[i] *= FACTOR;
 	}
 }
