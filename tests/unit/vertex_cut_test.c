@@ -74,8 +74,8 @@ least_of_all(const Graph *g)
 	return least;
 }
 
-/* The weight is the least, and what is said to be on the cut is one that weighs as much and has no
-   vertex for nothing. */
+/* The weight is the least, and what is said to be on the cut is one that weighs as much and
+   has no vertex for nothing. */
 static bool
 is_right(const Graph *g, bool near_sinks)
 {

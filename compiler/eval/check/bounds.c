@@ -27,10 +27,10 @@ deviation(const Inexact *x, int64_t i)
 	return most;
 }
 
-/* What is not exact may be rounded to either side, if by a hair: half a unit in the last place
-   of v.  Samples of f64 are no finer than the element itself: what moves them may be lost in all
-   of them.  So a few units count, of the element or of its neighbours, which it may be what is
-   left of. */
+/* What is not exact may be rounded to either side, if by a hair: half a unit in the last
+   place of v.  Samples of f64 are no finer than the element itself: what moves them may be
+   lost in all of them.  So a few units count, of the element or of its neighbours, which it
+   may be what is left of. */
 static double
 least_deviation(DType d, double v, double neighbours)
 {
