@@ -115,6 +115,22 @@ axes_append_all(AxisList *l, const AxisList *more)
 		axes_append(l, more->a[i]);
 }
 
+bool
+axes_unite(AxisList *l, const AxisList *more)
+{
+	for (int i = 0; i < more->n; i++) {
+		bool known = false;
+		for (int k = 0; k < l->n; k++)
+			known |= axis_equal(l->a[k], more->a[i]);
+		if (known)
+			continue;
+		if (l->n == MAX_PIECES || !axes_can_coexist(l, more->a[i]))
+			return false;
+		l->a[l->n++] = more->a[i];
+	}
+	return true;
+}
+
 void
 axes_normalize(AxisList *l)
 {

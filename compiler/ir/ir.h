@@ -247,6 +247,7 @@ bool axis_can_coexist(AxisRef a, AxisRef b);	     /* disjoint, common refinement
 bool axes_can_coexist(const AxisList *l, AxisRef a); /* with each of them */
 void axes_append(AxisList *l, AxisRef a);	     /* merges adjacent sub-axes */
 void axes_append_all(AxisList *l, const AxisList *more);
+bool axes_unite(AxisList *l, const AxisList *more); /* both as sets; false: not as pieces */
 void axes_normalize(AxisList *l);
 /* Without axes of size 1, which split nothing; parts of an axis between which
    one stood are joined. */

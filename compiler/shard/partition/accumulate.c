@@ -190,7 +190,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	/* moves in the loop have been made since the last count */
 	block_count_uses(condition);
 	block_count_uses(body);
-	combine_shared(p, body, true);
+	combine_shared(p, body, COMBINE_behind);
 	block_count_uses(body);
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];

@@ -66,16 +66,8 @@ widen(Chain *chain, const Placement *other)
 		return false;
 	if (placement_equal(&chain->partial, other))
 		return true;
-	for (int i = 0; i < more.n; i++) {
-		bool known = false;
-		for (int k = 0; k < all.n; k++)
-			known |= axis_equal(all.a[k], more.a[i]);
-		if (known)
-			continue;
-		if (all.n == MAX_PIECES || !axes_can_coexist(&all, more.a[i]))
-			return false;
-		all.a[all.n++] = more.a[i];
-	}
+	if (!axes_unite(&all, &more))
+		return false;
 	wide = partial_over(&chain->whole, &all, combiner);
 	if (chain->narrow || !placement_is_sound(&wide))
 		return false;
@@ -557,19 +549,13 @@ take_sum_away(const Chain *chain, const Step *step)
 {
 	Value *from = step->move->operands[0], *to = step->move->results[0];
 	Placement wide = step->leaf ? leaf_parts(chain, step->move) : from->placement;
-	bool found = false;
 
 	if (!is_placed(from, &wide)) {
 		to->placement = wide;
 		step->move->requested = false;
 		return;
 	}
-	for (Op *op = step->move->next; op && !found; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == to) {
-				op->operands[i] = from;
-				found = true;
-			}
+	use_instead(step->move->next, to, from);
 	op_remove(step->move);
 }
 

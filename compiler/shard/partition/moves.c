@@ -64,14 +64,20 @@ move_behind(Partitioner *p, Value *v, const Placement *from, Op *before, Reason 
 }
 
 void
+use_instead(Op *first, const Value *old, Value *new)
+{
+	for (Op *op = first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == old)
+				op->operands[i] = new;
+}
+
+void
 move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why)
 {
 	Value *moved = move_behind(p, v, from, before, why);
 
-	for (Op *op = moved->def->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == v)
-				op->operands[i] = moved;
+	use_instead(moved->def->next, v, moved);
 }
 
 Value *

@@ -192,6 +192,8 @@ Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
 void move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why);
 /* ... as whoever asks for that sees to: the answer is what they take. */
 Value *move_behind(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why);
+/* From `first` on, in its block. */
+void use_instead(Op *first, const Value *old, Value *new);
 /* A copy of a constant, iota or broadcast constant, placed as wanted. */
 Value *recompute(Value *v, const Placement *to, Op *before);
 /* The value's form in `to`, made before op `user` if there is none. */
@@ -231,9 +233,13 @@ void reduce_after_branches(Partitioner *p, Op *op);
 void combine_added(Partitioner *p);
 /* sink.c: before that, what is moved alike for one op is moved once, behind it. */
 void sink_moves(Partitioner *p, Block *b);
-/* shared.c: ... to several others each.  `behind`: as far behind as moves no more, as for what
-   is added up in a loop. */
-void combine_shared(Partitioner *p, Block *b, bool behind);
+/* shared.c: ... to several others each. */
+typedef enum CombineWhere {
+	COMBINE_first,	/* where that moves least, the first there */
+	COMBINE_behind, /* the last, as for what is added up in a loop */
+	COMBINE_wide,	/* the first; also with what is summed over other axes behind */
+} CombineWhere;
+void combine_shared(Partitioner *p, Block *b, CombineWhere where);
 
 /* early.c: when all moves are there, those that leave less go to what they move. */
 void move_early(Module *m);
@@ -251,7 +257,8 @@ bool makes_sums(Partitioner *p, const Op *op, Combiner *combiner);
 Placement partial_over(const Placement *at, const AxisList *over, Combiner combiner);
 /* Does the op, of one operand or with a finite factor, make parts of the operand's parts? */
 bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
-/* ... or a product, or a sum over a dim, of an op that is planned and makes no parts itself. */
+/* ... or a product, or a sum over a dim, of an op that is planned; which makes none itself. */
+bool passes_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
 bool goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
 /* Is each of several operands a sum where the result is?  What is put together is split as its
    operands are. */

@@ -42,15 +42,21 @@ hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combine
 }
 
 bool
-goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+passes_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
 {
 	if (hands_on_parts(p, op, operand, combiner))
 		return true;
-	if (op->results[0]->placement.nunreduced
-		|| partial_through(op, operand, combiner) != THROUGH_alone)
-		return false;
-	return op_reduces(op)
-		|| (op_is_product(op) && !may_be_infinite(p, op->operands[1 - operand]));
+	return partial_through(op, operand, combiner) == THROUGH_alone
+		&& (op_reduces(op)
+			|| (op_is_product(op)
+				&& !may_be_infinite(p, op->operands[1 - operand])));
+}
+
+bool
+goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+{
+	return op->results[0]->placement.nunreduced ? hands_on_parts(p, op, operand, combiner)
+						    : passes_parts(p, op, operand, combiner);
 }
 
 bool

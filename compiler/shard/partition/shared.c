@@ -9,7 +9,9 @@
  * of a block are a graph: its sources are the sums that are combined, its sinks the values
  * that something else needs whole.  Each way from a source to
  * a sink has a value that is combined, so those that move least are the lightest vertices
- * that separate the two.  What is before them is added up in parts, of what is whole one
+ * that separate the two.  A sum over other axes of what is in parts (sum(x) beside x + z) is
+ * in parts of both, and a move that combines it may be over all of them.
+ * What is before them is added up in parts, of what is whole one
  * device's.  Parts of what is scattered take more room than its shards: where there is none,
  * it is left as it is.
  */
@@ -20,7 +22,9 @@ enum { MAX_NODES = 4096 }; /* of one graph; larger ones stay as they are */
 typedef struct Node {
 	Value *value; /* whole: what a move combines, or made of such by additions */
 	Placement partial;
+	bool sum;	/* a move that combines it; else made of such */
 	bool scattered; /* it is split along axes of the sum */
+	bool ends;	/* it was asked to be whole: combined by then */
 	Reason why;
 	int uses;	     /* by other nodes */
 	struct Node *twin;   /* the first that is equal, which will be merged; itself */
@@ -32,14 +36,89 @@ typedef struct Node {
 	bool shared;	     /* ... of which one has several uses */
 } Node;
 
+typedef struct Twin {
+	Value *value, *first; /* that is equal, and will be merged */
+} Twin;
+
 typedef struct Graph {
 	Partitioner *p;
-	bool behind;  /* combined there if that moves as much; not what was asked for */
-	Node **nodes; /* in the order of the block */
+	CombineWhere where; /* behind: not what was asked for */
+	Node **nodes;	    /* in the order of the block */
 	int n;
-	Lookup *of;   /* by value */
-	Lookup *sums; /* of two, by these */
+	Lookup *of;    /* by value */
+	Lookup *made;  /* ops, of what may be equal; by what they are made of */
+	Lookup *twins; /* by value; of those that are equal to others */
 } Graph;
+
+/* ---- equal ones ------------------------------------------------------------------ */
+
+static bool
+is_twin_of(const void *item, const void *value)
+{
+	return ((const Twin *)item)->value == value;
+}
+
+/* The first that is equal; itself. */
+static Value *
+first_equal(const Graph *g, Value *v)
+{
+	const Twin *twin = lookup_find(g->twins, value_hash(v), is_twin_of, v);
+
+	return twin ? twin->first : v;
+}
+
+typedef struct Made {
+	const Graph *graph;
+	const Op *op;
+} Made;
+
+static bool
+are_made_alike(const void *item, const void *key)
+{
+	const Made *x = key;
+	const Op *a = item, *b = x->op;
+	const Value *of_a[2] = {0}, *of_b[2] = {0};
+
+	for (int k = 0; k < b->noperands && a->kind == b->kind; k++) {
+		of_a[k] = first_equal(x->graph, a->operands[k]);
+		of_b[k] = first_equal(x->graph, b->operands[k]);
+	}
+	return a->kind == b->kind && is_placed(a->results[0], &b->results[0]->placement)
+		&& ((of_a[0] == of_b[0] && of_a[1] == of_b[1])
+			|| (ops[a->kind].symmetric && of_a[0] == of_b[1]
+				&& of_a[1] == of_b[0]));
+}
+
+static bool
+combines_some(const Op *op)
+{
+	for (Combiner c = 0; c < COMBINER_COUNT; c++)
+		if (combines(op, c))
+			return true;
+	return false;
+}
+
+/* Merging comes later: equal are additions of the same two, which may be such, and moves of
+   the same. */
+static void
+find_twin(Graph *g, const Op *op)
+{
+	Made key = {g, op};
+	uint64_t hash = (uint64_t)op->kind;
+
+	if (!op_is_move(op) && !combines_some(op))
+		return;
+	for (int k = 0; k < op->noperands; k++)
+		hash += value_hash(first_equal(g, op->operands[k]));
+	const Op *first = lookup_find(g->made, hash, are_made_alike, &key);
+	if (!first) {
+		lookup_add(g->made, hash, (void *)op);
+		return;
+	}
+	Twin *twin = NEW(g->p->scratch, Twin);
+	*twin = (Twin){op->results[0], first_equal(g, first->results[0])};
+	lookup_add(g->twins, value_hash(twin->value), twin);
+}
 
 /* ---- nodes -------------------------------------------------------------------------- */
 
@@ -55,36 +134,24 @@ node_of(const Graph *g, const Value *v)
 	return lookup_find(g->of, value_hash(v), is_of_value, v);
 }
 
-/* Is it whole along these, not split either? */
 static bool
-is_apart_from(const Placement *at, const AxisList *over)
+is_split_over(const Placement *at, const AxisList *over)
 {
 	Placement parts = partial_over(at, over, C_add);
 
 	for (int d = 0; d < at->rank; d++) {
 		AxisList axes = placement_dim(at, d), kept = placement_dim(&parts, d);
 		if (!axes_equal(&axes, &kept))
-			return false;
+			return true;
 	}
-	return !at->nunreduced;
+	return false;
 }
 
-static Node *
-add_node(Graph *g, Value *v, const Placement *partial, Reason why)
+/* Is it whole along these, not split either? */
+static bool
+is_apart_from(const Placement *at, const AxisList *over)
 {
-	Arena *a = g->p->scratch;
-	AxisList over = placement_unreduced(partial);
-	Node *node = NEW(a, Node);
-
-	*node = (Node){.value = v,
-		.partial = *partial,
-		.scattered = !is_apart_from(&v->placement, &over),
-		.why = why,
-		.n = 1};
-	node->leader = node->twin = node;
-	APPEND(a, g->nodes, g->n, node);
-	lookup_add(g->of, value_hash(v), node);
-	return node;
+	return !is_split_over(at, over) && !at->nunreduced;
 }
 
 static bool
@@ -93,12 +160,49 @@ are_alike(const Placement *a, const Placement *b)
 	return placement_equal(a, b) && a->combiner == b->combiner;
 }
 
+static Node *
+add_node(Graph *g, Value *v, const Placement *partial, bool sum, Reason why)
+{
+	Arena *a = g->p->scratch;
+	AxisList over = placement_unreduced(partial);
+	Node *node = NEW(a, Node);
+
+	*node = (Node){.value = v,
+		.partial = *partial,
+		.sum = sum,
+		.scattered = is_split_over(&v->placement, &over),
+		.why = why,
+		.n = 1};
+	const Node *first = node_of(g, first_equal(g, v));
+	bool equal = first && first->sum == sum && are_alike(&first->partial, partial);
+	node->twin = equal ? first->twin : node;
+	node->leader = node;
+	APPEND(a, g->nodes, g->n, node);
+	lookup_add(g->of, value_hash(v), node);
+	return node;
+}
+
 /* Is the factor whole along these, or made anew? */
 static bool
 goes_beside(const Op *op, Value *factor, const AxisList *over)
 {
 	return is_apart_from(&factor->placement, over)
 		|| (ops[op->kind].pointwise && as_splat(factor));
+}
+
+/* Of what is made of parts of `from`, those; they are also of its own sums.  False if there is
+   no such placement. */
+static bool
+parts_of(const Value *v, const Node *from, Placement *partial)
+{
+	AxisList over = placement_unreduced(&from->partial),
+		 own = placement_unreduced(&v->placement);
+
+	if ((own.n && v->placement.combiner != from->partial.combiner)
+		|| !placement_has_room(&v->placement, over.n) || !axes_unite(&over, &own))
+		return false;
+	*partial = partial_over(&v->placement, &over, (Combiner)from->partial.combiner);
+	return placement_is_sound(partial);
 }
 
 /* Operand k is a node; the others are nodes that are partial alike, or whole: do parts go
@@ -111,10 +215,9 @@ goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
 	Combiner combiner = (Combiner)node->partial.combiner;
 	bool adds = adds_up(op, combiner), goes;
 
-	*partial = partial_over(&op->results[0]->placement, &over, combiner);
-	goes = placement_is_sound(partial)
+	goes = parts_of(op->results[0], node, partial)
 		&& (adds ? are_alike(&node->partial, partial)
-			 : goes_through_parts(g->p, op, k, combiner));
+			 : passes_parts(g->p, op, k, combiner));
 	for (int i = 0; i < op->noperands && goes; i++) {
 		Value *other = op->operands[i];
 		const Node *also = node_of(g, other);
@@ -126,79 +229,61 @@ goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
 	return goes;
 }
 
-/* ---- equal ones ------------------------------------------------------------------ */
-
-static const Value *
-twin_value(const Graph *g, const Value *v)
-{
-	const Node *node = node_of(g, v);
-
-	return node ? node->twin->value : v;
-}
-
-typedef struct Addition {
-	const Graph *graph;
-	const Op *op;
-} Addition;
-
+/* The op sums some of what its operand is in parts over; the parts of its result are over the
+   others.  False if there are none, or it needs their axes itself. */
 static bool
-is_equal_addition(const void *item, const void *key)
+leaves_parts(const Op *op, const Node *from, Placement *partial)
 {
-	const Addition *x = key;
-	const Op *a = ((const Node *)item)->value->def, *b = x->op;
-	const Value *of_a[2], *of_b[2];
+	const Placement *to = &op->results[0]->placement;
+	AxisList own = placement_unreduced(&op->operands[0]->placement), left = {0};
+	AxisList over = placement_unreduced(&from->partial);
 
-	for (int k = 0; k < 2; k++) {
-		of_a[k] = twin_value(x->graph, a->operands[k]);
-		of_b[k] = twin_value(x->graph, b->operands[k]);
-	}
-	return a->kind == b->kind
-		&& ((of_a[0] == of_b[0] && of_a[1] == of_b[1])
-			|| (ops[a->kind].symmetric && of_a[0] == of_b[1]
-				&& of_a[1] == of_b[0]));
+	for (int i = 0; i < over.n; i++)
+		if (axes_can_coexist(&own, over.a[i]))
+			left.a[left.n++] = over.a[i];
+	if (!left.n || is_split_over(to, &left) || !placement_has_room(to, left.n))
+		return false;
+	*partial = *to;
+	placement_set_unreduced(partial, &left, (Combiner)from->partial.combiner);
+	return true;
 }
 
-/* Merging comes later: equal additions are made of the same two, which may be such. */
+/* A move that combines is a sum.  That of what is in parts of others, too, may leave these,
+   or be over all axes. */
 static void
-find_twin(Graph *g, Node *node)
+find_sum(Graph *g, Op *op)
 {
-	const Op *op = node->value->def;
+	Placement partial = op->operands[0]->placement;
+	const Node *before = node_of(g, op->operands[0]);
+	bool scattered;
 
-	if (!combines(op, (Combiner)node->partial.combiner))
+	if (!combines_into(&partial, &op->results[0]->placement, &scattered)
+		|| (g->where == COMBINE_behind && (scattered || op->requested)))
 		return;
-	Addition key = {g, op};
-	uint64_t hash = value_hash(twin_value(g, op->operands[0]))
-		+ value_hash(twin_value(g, op->operands[1]));
-	Node *twin = lookup_find(g->sums, hash, is_equal_addition, &key);
-	if (twin)
-		node->twin = twin;
-	else
-		lookup_add(g->sums, hash, node);
+	bool sum = !before || !leaves_parts(op, before, &partial);
+	Node *node = add_node(g, op->results[0], &partial, sum,
+		(Reason){op->label, op->range, op->requested});
+	node->ends = !sum && op->requested;
 }
 
 static void
 find_node(Graph *g, Op *op)
 {
 	Placement partial;
-	bool scattered;
 
 	if (op_is_move(op)) {
-		const Placement *from = &op->operands[0]->placement;
-		if (combines_into(from, &op->results[0]->placement, &scattered)
-			&& !(g->behind && (scattered || op->requested)))
-			add_node(g, op->results[0], from,
-				(Reason){op->label, op->range, op->requested});
+		find_sum(g, op);
 		return;
 	}
 	if (op->nresults != 1 || op->nbodies || op_is_identity(op) || op->mode == MODE_explicit
-		|| op->results[0]->placement.nunreduced)
+		|| (op->results[0]->placement.nunreduced && g->where != COMBINE_wide))
 		return;
 	/* Where sums over different axes meet, what is scattered is so before. */
 	for (int k = 0; k < 2 * op->noperands; k++) {
 		const Node *node = node_of(g, op->operands[k % op->noperands]);
 		if (node && node->scattered == (k >= op->noperands)
 			&& goes_on_parts(g, op, k % op->noperands, &partial)) {
-			find_twin(g, add_node(g, op->results[0], &partial, node->why));
+			add_node(g, op->results[0], &partial, false, node->why);
 			return;
 		}
 	}
@@ -226,18 +311,12 @@ join(Node *from, Node *user)
 	a->n += b->n;
 }
 
-static bool
-is_sum_move(const Node *node)
-{
-	return op_is_move(node->value->def);
-}
-
 /* Operand k of the node, if it takes that in parts. */
 static Node *
 node_taken(const Graph *g, const Node *node, int k)
 {
 	const Op *op = node->value->def;
-	Node *from = is_sum_move(node) ? NULL : node_of(g, op->operands[k]);
+	Node *from = node->sum ? NULL : node_of(g, op->operands[k]);
 	bool adds = from && adds_up(op, (Combiner)node->partial.combiner);
 
 	return adds && !are_alike(&from->partial, &node->partial) ? NULL : from;
@@ -294,25 +373,37 @@ rounds_added(const Value *v)
 	return 1;
 }
 
-/* Of the nodes of one graph; what it takes to combine each. */
+/* What it takes to combine a node, 1 at least.  A move over other axes is then over all. */
+static int64_t
+bytes_to_combine(const Graph *g, const Node *node)
+{
+	const Value *v = node->value, *moved = v->def->operands[0];
+	double bytes;
+
+	if (!node->sum && op_is_move(v->def))
+		bytes = bytes_between(g->p, v, &node_of(g, moved)->partial, &v->placement)
+			- bytes_between(g->p, v, &moved->placement, &v->placement);
+	else
+		bytes = bytes_between(g->p, v, &node->partial, &v->placement);
+	if (g->where == COMBINE_behind && !node->sum)
+		bytes /= (double)rounds_added(v);
+	return bytes > 1 ? (int64_t)bytes : 1; /* of no elements, or of a part of a round */
+}
+
+/* Of the nodes of one graph. */
 static VertexCut *
 cut_of(const Graph *g, Node *leader, int64_t *now)
 {
 	VertexCut *cut = vertex_cut_new(g->p->scratch);
 
 	for (Node *node = leader->first; node; node = node->next) {
-		const Value *v = node->value;
-		bool source = is_sum_move(node);
-		int64_t bytes = (int64_t)bytes_between(g->p, v, &node->partial, &v->placement);
-		if (g->behind && !source)
-			bytes /= rounds_added(v);
-		bytes = bytes > 1 ? bytes : 1; /* of no elements, or of a part of a round */
+		int64_t bytes = bytes_to_combine(g, node);
 		if (node->twin == node)
-			node->vertex = vertex_cut_add(cut, bytes, source);
-		*now += source ? bytes : 0;
+			node->vertex = vertex_cut_add(cut, bytes, node->sum);
+		*now += node->sum && node->twin == node ? bytes : 0;
 	}
 	for (Node *node = leader->first; node; node = node->next) {
-		if (node->uses < node->value->uses)
+		if (node->ends || node->uses < node->value->uses)
 			vertex_cut_sink(cut, node->twin->vertex);
 		for (int k = 0; k < node->value->def->noperands; k++) {
 			const Node *from = node_before(g, node, k);
@@ -347,7 +438,7 @@ take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 	for (int k = 0; k < op->noperands; k++) {
 		const Node *from = node_before(g, node, k);
 		bool before = from && vertex_cut_side(cut, from->twin->vertex) == CUT_before;
-		if (before && is_sum_move(from)) {
+		if (before && from->sum) {
 			op->operands[k] = from->value->def->operands[0];
 			op->operands[k]->uses++;
 		} else if (!before && adds && !is_placed(op->operands[k], &node->partial)) {
@@ -364,18 +455,19 @@ combine_at(const Graph *g, const VertexCut *cut, Node *leader)
 {
 	for (Node *node = leader->first; node; node = node->next) {
 		CutSide side = vertex_cut_side(cut, node->twin->vertex);
-		if (is_sum_move(node) || side == CUT_behind)
+		if (node->sum || side == CUT_behind)
 			continue;
 		take_parts(g, cut, node);
-		if (side == CUT_on)
+		if (side == CUT_on && op_is_move(node->value->def))
+			continue; /* over all axes */
+		if (side == CUT_on && !is_placed(node->value, &node->partial))
 			move_for_all(g->p, node->value, &node->partial, node->value->def->next,
 				node->why);
 		else
 			node->value->placement = node->partial;
 	}
 	for (Node *node = leader->first; node; node = node->next)
-		if (is_sum_move(node)
-			&& vertex_cut_side(cut, node->twin->vertex) == CUT_before) {
+		if (node->sum && vertex_cut_side(cut, node->twin->vertex) == CUT_before) {
 			node->value->def->operands[0]->uses--;
 			op_remove(node->value->def);
 		}
@@ -392,8 +484,7 @@ parts_have_room(const Graph *g, const VertexCut *cut, const Node *leader)
 		const Value *v = node->value;
 		Type parts = placement_local(&v->type, &node->partial);
 		Type whole = placement_local(&v->type, &v->placement);
-		if (!is_sum_move(node)
-			&& vertex_cut_side(cut, node->twin->vertex) != CUT_behind)
+		if (!node->sum && vertex_cut_side(cut, node->twin->vertex) != CUT_behind)
 			more += type_bytes(&parts) - type_bytes(&whole);
 	}
 	if (more > room_left(g->p))
@@ -403,15 +494,19 @@ parts_have_room(const Graph *g, const VertexCut *cut, const Node *leader)
 }
 
 void
-combine_shared(Partitioner *p, Block *b, bool behind)
+combine_shared(Partitioner *p, Block *b, CombineWhere where)
 {
+	bool behind = where == COMBINE_behind;
 	Graph g = {.p = p,
-		.behind = behind,
+		.where = where,
 		.of = lookup_new(p->scratch),
-		.sums = lookup_new(p->scratch)};
+		.made = lookup_new(p->scratch),
+		.twins = lookup_new(p->scratch)};
 
-	for (Op *op = b->first; op; op = op->next)
+	for (Op *op = b->first; op; op = op->next) {
+		find_twin(&g, op);
 		find_node(&g, op);
+	}
 	link_nodes(&g);
 	for (int i = 0; i < g.n; i++) {
 		Node *leader = g.nodes[i];

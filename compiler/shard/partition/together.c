@@ -189,7 +189,8 @@ combine_in(Partitioner *p, Block *b)
 			combine_with_others(p, moves[i]);
 		arena_reset(p->scratch);
 	}
-	combine_shared(p, b, false);
+	combine_shared(p, b, COMBINE_first);
+	combine_shared(p, b, COMBINE_wide);
 }
 
 void
