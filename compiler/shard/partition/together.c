@@ -166,6 +166,59 @@ move_inside(Partitioner *p, Op *branch, int operand)
 	op_remove(move);
 }
 
+/* ---- before loops ------------------------------------------------------------------- */
+
+static bool
+takes_parts(const Op *user, const Placement *parts)
+{
+	return op_is_move(user) && is_placed(user->results[0], parts);
+}
+
+/* An all-reduce for the loop alone, of what no round changes, and takes in parts. */
+static bool
+belongs_in_rounds(const Op *loop, int i)
+{
+	const Op *move = loop->operands[i]->def;
+	const Block *body = loop->bodies[LOOP_BODY];
+	bool scattered, taken = false;
+
+	if (!move || !op_is_move(move) || move->results[0]->uses != 1 || !loop_hands_on(loop, i)
+		|| loop->results[i]->uses || loop->bodies[LOOP_CONDITION]->params[i]->uses
+		|| !combines_into(&move->operands[0]->placement, &move->results[0]->placement,
+			&scattered))
+		return false;
+	for (const Op *op = body->first; op->next; op = op->next)
+		for (int k = 0; k < op->noperands; k++) {
+			if (op->operands[k] != body->params[i])
+				continue;
+			if (!takes_parts(op, &move->operands[0]->placement))
+				return false;
+			taken = true;
+		}
+	return taken;
+}
+
+static void
+hand_in_parts(Op *loop, int i)
+{
+	Op *move = loop->operands[i]->def;
+	Value *param = loop->bodies[LOOP_BODY]->params[i], *parts = move->operands[0];
+
+	for (Op *op = loop->bodies[LOOP_BODY]->first, *next; op; op = next) {
+		next = op->next;
+		if (!op->noperands || op->operands[0] != param || !next)
+			continue;
+		param->uses += op->results[0]->uses - 1;
+		use_instead(next, op->results[0], param);
+		op_remove(op);
+	}
+	for (int k = LOOP_CONDITION; k <= LOOP_BODY; k++)
+		loop->bodies[k]->params[i]->placement = parts->placement;
+	loop->results[i]->placement = parts->placement;
+	loop->operands[i] = parts;
+	op_remove(move);
+}
+
 /* ---- all of them --------------------------------------------------------------------- */
 
 static void
@@ -179,6 +232,9 @@ combine_in(Partitioner *p, Block *b)
 		for (int i = 1; i < op->noperands && op_is_branch(op); i++)
 			if (belongs_inside(p, op, i))
 				move_inside(p, op, i);
+		for (int i = 0; i < op->noperands && op_is_loop(op); i++)
+			if (belongs_in_rounds(op, i))
+				hand_in_parts(op, i);
 		for (int i = 0; i < op->nbodies; i++)
 			combine_in(p, op->bodies[i]);
 		if (op_is_move(op))
