@@ -340,7 +340,7 @@ struct Value {
 	int id;		     /* dense, by module_number() */
 	int uses;	     /* by module_count_uses() */
 	bool annotated;	     /* the placement was written by the user */
-	bool annotated_open; /* ... with open dims; from L_sharded on */
+	bool annotated_open; /* ... all of it open; from L_sharded on */
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
 	bool kept;    /* a parameter of the entry: it is the caller's, and live to the end */

@@ -17,13 +17,21 @@ add_origin(Propagation *g, Value *v, Origin origin)
 	v->origins = o;
 }
 
+/* Is each dim left open, whatever may split it? */
+static bool
+says_nothing(const Placement *written)
+{
+	return written->open && !placement_pieces(written)
+		&& written->open == placement_open(written->rank).open;
+}
+
 static void
 finish_value(Propagation *g, Value *v)
 {
 	const Cluster *c = cluster_of(g, v);
 
 	v->written = c->written;
-	v->annotated_open = v->annotated && c->written->open;
+	v->annotated_open = v->annotated && says_nothing(c->written);
 	v->placement = placement_close(c->now);
 	if (v->follows || v->origins)
 		return; /* explicit mode has told where from */
