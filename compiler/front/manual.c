@@ -248,6 +248,7 @@ note_whole(Elab *e, const Annotation *a, const Type *whole, const int64_t *parts
 		if (size != parts[d] || value == NULL)
 			fits = parts[d] > 0 && size % parts[d] == 0
 				&& find_axes(&e->m->mesh, size / parts[d], &has, &used, &axes);
+		fits = fits && size % axes_size(&axes) == 0;
 		axes_append_all(&used, &axes);
 		text_printf(&t, d > 0 ? ", %" PRId64 : "%" PRId64, size);
 		if (axes.n > 0)

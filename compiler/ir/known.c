@@ -210,16 +210,16 @@ static const struct Row {
 #undef LIMITS
 };
 
-/* A row's function is of whole numbers, unless it only moves elements. */
+/* A row's function is of whole numbers, unless it only moves elements, or counts them. */
 static bool
 is_followed(const Op *op, const Value *result)
 {
-	bool moves =
-		rows[op->kind].known == known_moved || rows[op->kind].known == known_sorted;
+	bool any = rows[op->kind].known == known_moved || rows[op->kind].known == known_sorted
+		|| rows[op->kind].known == known_iota;
 
 	return rows[op->kind].known
 		&& (dtype_is_integer(result->type.dtype)
-			|| (moves && result->type.dtype != D_pred));
+			|| (any && result->type.dtype != D_pred));
 }
 
 static Known
