@@ -229,18 +229,27 @@ goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
 	return goes;
 }
 
+/* Of the axes of `all` those that `some` has not. */
+static AxisList
+axes_left(const AxisList *all, const AxisList *some)
+{
+	AxisList left = {0};
+
+	for (int i = 0; i < all->n; i++)
+		if (axes_can_coexist(some, all->a[i]))
+			left.a[left.n++] = all->a[i];
+	return left;
+}
+
 /* The op sums some of what its operand is in parts over; the parts of its result are over the
    others.  False if there are none, or it needs their axes itself. */
 static bool
 leaves_parts(const Op *op, const Node *from, Placement *partial)
 {
 	const Placement *to = &op->results[0]->placement;
-	AxisList own = placement_unreduced(&op->operands[0]->placement), left = {0};
-	AxisList over = placement_unreduced(&from->partial);
+	AxisList own = placement_unreduced(&op->operands[0]->placement);
+	AxisList over = placement_unreduced(&from->partial), left = axes_left(&over, &own);
 
-	for (int i = 0; i < over.n; i++)
-		if (axes_can_coexist(&own, over.a[i]))
-			left.a[left.n++] = over.a[i];
 	if (!left.n || is_split_over(to, &left) || !placement_has_room(to, left.n))
 		return false;
 	*partial = *to;
@@ -416,11 +425,13 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 
 /* ---- changing it -------------------------------------------------------------------- */
 
-/* Of an op on parts, which is whole along their axes. */
+/* Of an op on parts, which is whole along their axes, not along those of its own sums. */
 static void
 take_factor(const Node *node, Value **factor, Op *user)
 {
-	AxisList over = placement_unreduced(&node->partial), none = {0};
+	AxisList all = placement_unreduced(&node->partial), none = {0};
+	AxisList own = placement_unreduced(&node->value->placement);
+	AxisList over = axes_left(&all, &own);
 	Placement whole = node->partial;
 
 	placement_set_unreduced(&whole, &none, C_add);
