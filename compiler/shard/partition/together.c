@@ -166,6 +166,22 @@ move_inside(Partitioner *p, Op *branch, int operand)
 	op_remove(move);
 }
 
+/* What is inside may be what another meets there. */
+static void
+move_sums_inside(Partitioner *p, Op *branch)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (int i = 1; i < branch->noperands; i++)
+			if (belongs_inside(p, branch, i)) {
+				move_inside(p, branch, i);
+				more = true;
+			}
+	}
+}
+
 /* ---- before loops ------------------------------------------------------------------- */
 
 static bool
@@ -229,9 +245,8 @@ combine_in(Partitioner *p, Block *b)
 
 	sink_moves(p, b);
 	for (Op *op = b->first; op; op = op->next) {
-		for (int i = 1; i < op->noperands && op_is_branch(op); i++)
-			if (belongs_inside(p, op, i))
-				move_inside(p, op, i);
+		if (op_is_branch(op))
+			move_sums_inside(p, op);
 		for (int i = 0; i < op->noperands && op_is_loop(op); i++)
 			if (belongs_in_rounds(op, i))
 				hand_in_parts(op, i);
