@@ -231,6 +231,12 @@ block_time(Walk *w, const Block *b)
 
 /* ---- sums ----------------------------------------------------------------------- */
 
+int64_t
+step_share(const TimelineStep *step)
+{
+	return step->moves ? step->exposed : step->total;
+}
+
 /* A product that is not one of the forward pass once more. */
 static bool
 is_needed_product(const Op *op)

@@ -60,6 +60,9 @@ typedef struct Timeline {
 	double hbm_bytes;
 } Timeline;
 
+/* What a step is of the run, in picoseconds: all that computes, and of a transfer what is
+   exposed.  So steps add up to its time. */
+int64_t step_share(const TimelineStep *step);
 /* A step of such a cost, which it points to, on tracks: TASK_run. */
 Task task_of(const Op *op, const StepCost *cost);
 /* All trips, the condition once more than the body; one where they are not known. */

@@ -25,8 +25,8 @@
 typedef struct Row {
 	const StepRow *first;
 	int n;
-	bool one;	 /* they are of values of one name */
-	int64_t exposed; /* of all of them */
+	bool one;		/* they are of values of one name */
+	int64_t exposed, share; /* of all of them; of the run */
 } Row;
 
 typedef struct CostReport {
@@ -96,13 +96,6 @@ row_time(const Row *row)
 	return repeat_picoseconds(row->first->step->total, row->n);
 }
 
-/* Of the run: all of what computes, and what is exposed of a transfer.  So rows add up. */
-static int64_t
-row_share(const Row *row)
-{
-	return row->first->transfer ? row->exposed : row_time(row);
-}
-
 /* FLOP/s of the matrix unit with the inputs of the step's product; 0: it has none. */
 static double
 step_peak(const TimelineStep *s)
@@ -159,6 +152,7 @@ fold_rows(const CostReport *costs, int *n)
 		row->n++;
 		row->one &= strcmp(row->first->value, step->value) == 0;
 		row->exposed = add_picoseconds(row->exposed, step->step->exposed);
+		row->share = add_picoseconds(row->share, step_share(step->step));
 	}
 	qsort(folded, (size_t)*n, sizeof *folded, by_time);
 	return folded;
@@ -181,7 +175,7 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 		text_time(t, row_time(row));
 		break;
 	case 3:
-		text_percent(t, (double)row_share(row), (double)costs->timeline->time);
+		text_percent(t, (double)row->share, (double)costs->timeline->time);
 		break;
 	case 4:
 		text_add(t, resource_names[first->step->cost.bound]);
@@ -476,15 +470,14 @@ print_assumed(const CostReport *costs)
 	text_add(t, " a hop; --help=targets\n");
 }
 
-/* Of the run, as row_share(). */
 static double
-step_share(const StepRow *row)
+row_share(const StepRow *row)
 {
-	return (double)(row->transfer ? row->step->exposed : row->step->total);
+	return (double)step_share(row->step);
 }
 
 static double
-step_bytes(const StepRow *row)
+row_bytes(const StepRow *row)
 {
 	return row->wire_bytes;
 }
@@ -547,12 +540,12 @@ print_bound(const CostReport *costs)
 	Resource most = RESOURCE_latency;
 
 	for (Resource r = RESOURCE_latency; r < RESOURCE_COUNT; r++)
-		if (sum_of(costs, r, step_share) > sum_of(costs, most, step_share))
+		if (sum_of(costs, r, row_share) > sum_of(costs, most, row_share))
 			most = r;
 	text_printf(costs->text, "  bound by %s, ", resource_names[most]);
-	show_share(costs, sum_of(costs, most, step_share));
+	show_share(costs, sum_of(costs, most, row_share));
 	text_add(costs->text, " of the run");
-	text_over_axes(costs, most, step_share, show_share);
+	text_over_axes(costs, most, row_share, show_share);
 }
 
 /* ";  received 33.3 GB: over tp 32.2 GB, over fsdp 1.1 GB" */
@@ -560,8 +553,8 @@ static void
 print_received(const CostReport *costs)
 {
 	text_add(costs->text, ";  received ");
-	show_traffic(costs, sum_of(costs, RESOURCE_COUNT, step_bytes));
-	text_over_axes(costs, RESOURCE_COUNT, step_bytes, show_traffic);
+	show_traffic(costs, sum_of(costs, RESOURCE_COUNT, row_bytes));
+	text_over_axes(costs, RESOURCE_COUNT, row_bytes, show_traffic);
 }
 
 /* What bounds the run, what a device gets, and where it needs most memory. */

@@ -181,14 +181,14 @@ part_of(const Drawing *d, const StepRow *row)
 	Text what = {0};
 
 	if (!s->moves)
-		return (Part){arena_printf(d->arena, "computing, bound by %s", bound), bound,
-			s->total};
-	text_printf(&what, "exposed %s", ops[s->op->kind].hlo);
+		text_printf(&what, "computing, bound by %s", bound);
+	else
+		text_printf(&what, "exposed %s", ops[s->op->kind].hlo);
 	if (row->transfer) {
 		text_add(&what, " over ");
 		text_axes(&what, &s->op->module->mesh, &row->transfer->axes);
 	}
-	return (Part){text_take(&what, d->arena), bound, s->exposed};
+	return (Part){text_take(&what, d->arena), bound, step_share(s)};
 }
 
 static int
