@@ -9,8 +9,10 @@
  *     moves: all-gather over Y, 256 B, 1 us, for einsum ... (line 7)
  *
  * Two halves.  At L_sharded: placements, origins and obstacles.  After that:
- * the collectives that the program came to need.
+ * the collectives that the program came to need.  Of equal copies, as calls and
+ * unrolled loops make, the first is told, and how many there are.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,9 +97,7 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 	const Mesh *mesh = &e->m->mesh;
 	Text *t = e->t;
 
-	if (e->name && strcmp(e->name, n->name) != 0)
-		return;
-	text_printf(t, "%s%s%s: ", e->found++ ? "\n" : "", kind, n->name);
+	text_printf(t, "%s%s: ", kind, n->name);
 	text_type(t, mesh, &n->type, &n->placement);
 	if (!v) {
 		text_add(t, "\n  nothing uses it\n");
@@ -153,21 +153,72 @@ involves(const Explainer *e, const Ledger *l, const Transfer *x)
 	return false;
 }
 
-static double
-all_seconds(const Transfer *x)
+#define DIGITS "0123456789"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* What copies have in common: names without their numbers, and of where an axis is from
+   not the way: of "block.2.h: X: from 'x.3' through + (line 9)" "block.h: X: from 'x'". */
+static const char *
+text_of_copies(Arena *a, const char *text)
 {
-	return x->seconds * (double)x->trips;
+	static const char through[] = " through ";
+	Text t = {0};
+
+	while (*text) {
+		if (!strncmp(text, through, strlen(through))) {
+			text += strcspn(text, "\n");
+			continue;
+		}
+		size_t n = strspn(text, LETTERS DIGITS "_");
+		bool name = n && !isdigit((unsigned char)*text);
+		n += !n;
+		text_addn(&t, text, n);
+		text += n;
+		while (name && *text == '.' && (n = strspn(text + 1, DIGITS)) > 0)
+			text += n + 1;
+	}
+	return text_take(&t, a);
+}
+
+/* What is told once of all copies. */
+typedef struct Told {
+	const char *text;
+	const Transfer *transfer; /* the first of a move */
+	int n;
+} Told;
+
+/* The one of such a text, which is new if its `n` is 0. */
+static Told *
+told_once(Explainer *e, Table *all, const char *text)
+{
+	const char *key = text_of_copies(e->m->arena, text);
+	Told *told = table_get(all, key);
+
+	if (!told) {
+		told = NEW(e->m->arena, Told);
+		told->text = text;
+		table_set(all, key, told);
+	}
+	return told;
+}
+
+static double
+all_seconds(const Told *told)
+{
+	const Transfer *x = told->transfer;
+
+	return x->seconds * (double)x->trips * told->n;
 }
 
 /* What takes longest first, else in program order. */
 static int
 by_seconds(const void *a, const void *b)
 {
-	const Transfer *x = *(const Transfer *const *)a, *y = *(const Transfer *const *)b;
+	const Told *x = *(const Told *const *)a, *y = *(const Told *const *)b;
 
 	if (all_seconds(x) != all_seconds(y))
 		return all_seconds(x) < all_seconds(y) ? 1 : -1;
-	return (x > y) - (x < y);
+	return (x->transfer > y->transfer) - (x->transfer < y->transfer);
 }
 
 /* Of a loop or a branch, not of an op in it. */
@@ -177,48 +228,78 @@ is_block_word(const char *label)
 	return !strcmp(label, "for") || !strcmp(label, "while") || !strcmp(label, "if");
 }
 
+/* "all-gather over Y: W f32[64, 16] -> f32[64, 64], 12.3 kB received, 7.15 us" */
+static void
+text_move(const Explainer *e, const Transfer *x, Text *t)
+{
+	const Op *op = x->op;
+
+	text_printf(t, "%s over ", ops[x->kind].hlo);
+	text_axes(t, &e->m->mesh, op->axes);
+	text_printf(t, ": %s ", op->operands[0]->name);
+	text_shape(t, &op->operands[0]->type);
+	text_add(t, " -> ");
+	text_shape(t, &op->results[0]->type);
+	text_add(t, ", ");
+	text_traffic(t, x->bytes);
+	text_add(t, " received");
+	if (x->hops)
+		text_printf(t, " over %lld hop%s", (long long)x->hops, x->hops == 1 ? "" : "s");
+	text_add(t, ", ");
+	text_seconds(t, x->seconds);
+}
+
+/* ", 10 times, for einsum 'bd,df->bf', line 7" */
+static void
+text_cause(const Explainer *e, const Transfer *x, Text *t)
+{
+	const Op *op = x->op;
+	bool block = is_block_word(op->label);
+
+	if (!x->counted)
+		text_add(t, ", on every trip");
+	else if (x->trips != 1)
+		text_printf(t, ", %lld times", (long long)x->trips);
+	text_printf(t, block ? ", for the '%s'" : ", for %s", op->label);
+	text_line(t, e->m, block ? " of " : ", ", op->range, "");
+}
+
+/* Those of unrolled layers once: "3 x all-gather over Y: ..., 7.15 us each, for ..." */
 static void
 explain_moves(Explainer *e)
 {
 	const Ledger *l = module_ledger(e->m);
-	const Transfer **order = NEW_ARRAY(e->m->arena, const Transfer *, l->n + 1);
-	Text *t = e->t;
+	Told **order = NEW_ARRAY(e->m->arena, Told *, l->n + 1);
+	Table *all = table_new(e->m->arena);
+	Text t = {0};
 
-	for (int i = 0; i < l->n; i++)
-		order[i] = &l->transfers[i];
-	if (!e->name && l->n)
-		qsort(order, (size_t)l->n, sizeof *order, by_seconds);
 	for (int i = 0; i < l->n; i++) {
-		const Transfer *x = order[i];
-		const Op *op = x->op;
+		const Transfer *x = &l->transfers[i];
 		if (e->name && !involves(e, l, x))
 			continue;
-		text_add(t, e->found++ ? "" : "\nmoves\n");
-		text_printf(t, "  %s over ", ops[x->kind].hlo);
-		text_axes(t, &e->m->mesh, op->axes);
-		text_printf(t, ": %s ", op->operands[0]->name);
-		text_shape(t, &op->operands[0]->type);
-		text_add(t, " -> ");
-		text_shape(t, &op->results[0]->type);
-		text_add(t, ", ");
-		text_traffic(t, x->bytes);
-		text_add(t, " received");
-		if (x->hops)
-			text_printf(t, " over %lld hop%s", (long long)x->hops,
-				x->hops == 1 ? "" : "s");
-		text_add(t, ", ");
-		text_seconds(t, x->seconds);
-		if (!x->counted)
-			text_add(t, ", on every trip");
-		else if (x->trips != 1)
-			text_printf(t, ", %lld times", (long long)x->trips);
-		bool block = is_block_word(op->label);
-		text_printf(t, block ? ", for the '%s'" : ", for %s", op->label);
-		text_line(t, e->m, block ? " of " : ", ", op->range, "");
-		text_add(t, "\n");
+		text_move(e, x, &t);
+		text_cause(e, x, &t);
+		text_printf(&t, " %d-%d", x->op->range.begin, x->op->range.end);
+		Told *told = told_once(e, all, text_take(&t, e->m->arena));
+		if (!told->n++) {
+			told->transfer = x;
+			order[table_count(all) - 1] = told;
+		}
+	}
+	e->found = table_count(all);
+	if (!e->name && e->found)
+		qsort(order, (size_t)e->found, sizeof *order, by_seconds);
+	for (int i = 0; i < e->found; i++) {
+		text_add(e->t, i ? "  " : "\nmoves\n  ");
+		if (order[i]->n > 1)
+			text_printf(e->t, "%d x ", order[i]->n);
+		text_move(e, order[i]->transfer, e->t);
+		text_add(e->t, order[i]->n > 1 ? " each" : "");
+		text_cause(e, order[i]->transfer, e->t);
+		text_add(e->t, "\n");
 	}
 	if (!e->found && !e->name)
-		text_add(t, "\nnothing moves\n");
+		text_add(e->t, "\nnothing moves\n");
 }
 
 /* "ffn main on 8 v5e: 3 collectives, 12 kB received a device, 3 us; a run 14 us, of
@@ -288,18 +369,34 @@ is_known(const Module *m, const char *name)
 	return false;
 }
 
+/* Those of unrolled layers once: "block.h: f32[64@X, 64]  (line 6) and 2 alike". */
 static void
 explain_values(Explainer *e)
 {
 	const Module *m = e->m;
+	Table *all = table_new(m->arena);
+	Text *to = e->t, t = {0};
 	int n;
 	const Named **told = told_values(m, &n);
 
 	e->why = why_new(e->m);
+	e->t = &t;
 	for (int i = 0; i < n; i++) {
 		int result = i - (n - m->nresults);
+		if (e->name && strcmp(e->name, told[i]->name) != 0)
+			continue;
 		explain_value(e, result < 0 ? "" : "result ", told[i],
 			result < 0 ? told[i]->value : m->entry->last->operands[result]);
+		told_once(e, all, text_take(&t, m->arena))->n++;
+	}
+	e->t = to;
+	for (int i = 0; i < table_count(all); i++) {
+		const Told *one = table_value(all, i);
+		int head = (int)strcspn(one->text, "\n");
+		text_printf(to, "%s%.*s", i ? "\n" : "", head, one->text);
+		if (one->n > 1)
+			text_printf(to, " and %d alike", one->n - 1);
+		text_add(to, one->text + head);
 	}
 }
 
