@@ -310,17 +310,19 @@ check_memory(const Plan *plan)
 	enum { TOLD = 8 };
 	Session *s = plan->module->session;
 	const Target *target = plan->module->mesh.target;
-	Buffer **order = plan_largest_first(plan);
 	Text t = {0};
 
 	if (plan_peak(plan) <= target->hbm_bytes)
 		return true;
+	const Peak *peak = plan_at_peak(plan);
+	Buffer **order = peak->n ? peak->live : plan_largest_first(plan);
+	int n = peak->n ? peak->n : plan->n;
 	text_add(&t, plan->uncounted ? "more than " : "");
 	text_memory(&t, (double)plan_peak(plan));
 	text_printf(&t, " of memory; %s has ", target->name);
 	text_memory(&t, (double)target->hbm_bytes);
 	diag(s, DIAG_out_of_memory, order[0]->value->range, "a device needs %s", t.s);
-	for (int i = 0; i < plan->n && i < TOLD; i++) {
+	for (int i = 0; i < n && i < TOLD; i++) {
 		const Buffer *b = order[i];
 		t.n = 0;
 		text_memory(&t, (double)b->bytes);
