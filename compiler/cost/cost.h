@@ -53,6 +53,9 @@ typedef struct StepCost {
    numbers that the device knows; of loops and branches it is what is in them, of a
    fusion the whole. */
 bool op_is_step(const Op *op);
+/* Is it a kernel of its own, whatever is beside it: a product, a sort, a sum into rows, an
+   extern function?  Then what it takes is known before ops are fused. */
+bool op_is_alone(const Op *op);
 /* The product of matrices that it is, or that is computed in it; NULL: none. */
 const Op *step_product(const Op *op);
 double matrix_peak(const Target *target, DType dtype); /* FLOP/s with such inputs */

@@ -48,6 +48,15 @@ static const struct {
 #undef COLLECTIVE
 };
 
+bool
+op_is_alone(const Op *op)
+{
+	Traffic traffic = local[op->kind].traffic;
+
+	return op_is_product(op) || op_is_grouped(op) || op->external
+		|| traffic == TRAFFIC_sorted || traffic == TRAFFIC_added;
+}
+
 /* How many operations in f32 one in this dtype is. */
 static double
 dtype_work(DType dtype)

@@ -34,7 +34,7 @@ typedef struct Price {
 	bool known;
 } Price;
 
-/* A product that devices along an axis compute each for itself, though a factor could
+/* A kernel of its own that devices along an axis compute each for itself, though a factor could
    be split over it.  At L_resharded. */
 typedef struct Repeated {
 	const Op *op;

@@ -1,5 +1,6 @@
 /*
- * repeated.c - products that devices along an axis compute each for itself.
+ * repeated.c - products, sorts and other kernels of their own that devices along an axis
+ * compute each for itself.
  *
  *   einsum 'bf,fd->bd', line 13: 4 times over, by each device along Y, 524 kFLOP and 3 us
  *     planned for 5 us with its moves, 2 kB; split over Y it would be 7 us, 6 kB
@@ -82,8 +83,10 @@ text_repeated(Text *t, Module *m)
 		text_line(t, m, ", ", r->op->range, "");
 		text_printf(t, ": %d times over, by each device along %s, ", (int)r->axis.size,
 			axis.s);
-		text_flops(t, r->flops);
-		text_add(t, " and ");
+		if (r->flops > 0) {
+			text_flops(t, r->flops);
+			text_add(t, " and ");
+		}
 		text_seconds(t, r->seconds);
 		if (!r->counted)
 			text_add(t, ", on every trip");

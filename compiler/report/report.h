@@ -41,7 +41,7 @@ typedef struct ExplainOptions {
 	TrialProgress progress;
 } ExplainOptions;
 bool emit_explain(Module *m, const ExplainOptions *options, Text *t);
-/* repeated.c: at L_resharded, products that are computed more than once. */
+/* repeated.c: at L_resharded, kernels of their own that are computed more than once. */
 void text_repeated(Text *t, Module *m);
 /* annotations.c: what each changed. */
 void text_annotations(Text *t, Module *m, const ExplainOptions *options);

@@ -235,7 +235,7 @@ typedef struct Chooser {
 	Partitioner *p;
 	Candidates *of; /* [nfactors] */
 	Choice current, best, vote;
-	Price *split; /* of a product, by mesh axis */
+	Price *split; /* of a kernel of its own, by mesh axis */
 } Chooser;
 
 static void
@@ -509,7 +509,7 @@ choose(Partitioner *p)
 	if (already_agrees(p, &ch.current)) {
 		keep(p, &ch.best, &ch.current);
 	} else {
-		if (op_is_product(p->op))
+		if (op_is_alone(p->op))
 			ch.split = NEW_ARRAY(p->arena, Price, p->module->mesh.naxes);
 		collect_candidates(&ch);
 		vote_choice(&ch);

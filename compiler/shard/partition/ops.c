@@ -268,8 +268,8 @@ partition_plain(Partitioner *p, Op *op)
 	p->op = op;
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);
-	if (op_is_product(op))
-		APPEND(p->arena, p->products, p->nproducts, ((Product){op, c}));
+	if (op_is_alone(op))
+		APPEND(p->arena, p->planned, p->nplanned, ((Planned){op, c}));
 	bool asked = moves_operands(p, &c) && moves_on_request(p, op, &c);
 	note_natural(p, op);
 	bool settles = op->nresults == 1 && source_of(p, op->results[0])->requested;

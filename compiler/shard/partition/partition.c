@@ -97,16 +97,16 @@ enter_transfers(Partitioner *p, Op *op)
 /* Is a factor of the op split over no part of the axis, nor is a region around it,
    though it could be? */
 static bool
-is_repeated(const Rule *r, const Product *product, int axis, int64_t size)
+is_repeated(const Rule *r, const Planned *planned, int axis, int64_t size)
 {
-	AxisList manual = block_manual_axes(product->op->block);
+	AxisList manual = block_manual_axes(planned->op->block);
 	bool could = false;
 
 	for (int i = 0; i < manual.n; i++)
 		if (manual.a[i].axis == axis)
 			return false;
 	for (int f = 0; f < r->nfactors; f++) {
-		const AxisList *axes = &product->choice.factors[f];
+		const AxisList *axes = &planned->choice.factors[f];
 		for (int i = 0; i < axes->n; i++)
 			if (axes->a[i].axis == axis)
 				return false;
@@ -117,10 +117,10 @@ is_repeated(const Rule *r, const Product *product, int axis, int64_t size)
 }
 
 static void
-enter_repeated(Partitioner *p, const Product *product)
+enter_repeated(Partitioner *p, const Planned *planned)
 {
-	const Op *op = product->op;
-	const Choice *c = &product->choice;
+	const Op *op = planned->op;
+	const Choice *c = &planned->choice;
 	const Mesh *mesh = &p->module->mesh;
 	const Rule *r = rule_book_get(p->rules, op);
 	Type *types = NEW_ARRAY(p->scratch, Type, op->noperands);
@@ -132,7 +132,7 @@ enter_repeated(Partitioner *p, const Product *product)
 	Type result = placement_local(&op->results[0]->type, &op->results[0]->placement);
 	StepCost cost = step_cost(mesh, op, types, &result);
 	for (int a = 0; a < mesh->naxes; a++)
-		if (mesh->axes[a].size > 1 && is_repeated(r, product, a, mesh->axes[a].size))
+		if (mesh->axes[a].size > 1 && is_repeated(r, planned, a, mesh->axes[a].size))
 			ledger_add_repeated(p->module->ledger,
 				(Repeated){
 					.op = op,
@@ -276,8 +276,8 @@ partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);
-	for (int i = 0; i < p.nproducts; i++)
-		enter_repeated(&p, &p.products[i]);
+	for (int i = 0; i < p.nplanned; i++)
+		enter_repeated(&p, &p.planned[i]);
 	end(&p);
 	return true;
 }

@@ -81,15 +81,15 @@ typedef struct Choice {
 	uint32_t whole;	   /* bit i: operand i must not be partial */
 	double bytes, seconds;
 	int collectives;
-	Price *split; /* of a product, by mesh axis: the best that was considered in which
-			 that splits something; NULL: nothing was */
+	Price *split; /* of a kernel of its own, by mesh axis: the best that was considered in
+			 which that splits something; NULL: nothing was */
 } Choice;
 
-/* Products that are computed more than once, for the ledger. */
-typedef struct Product {
+/* A kernel of its own, and how it is computed: more than once, perhaps, for the ledger. */
+typedef struct Planned {
 	Op *op;
 	Choice choice;
-} Product;
+} Planned;
 
 /* A loop being partitioned, innermost first. */
 typedef struct Loop {
@@ -110,8 +110,8 @@ typedef struct Partitioner {
 	Lookup *memo; /* memo.c */
 	Text key;     /* there: of the op at hand */
 	RuleBook *rules;
-	Product *products;
-	int nproducts;
+	Planned *planned;
+	int nplanned;
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
 	const Facts *infinite; /* by value id: it may be */
