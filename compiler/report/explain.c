@@ -156,9 +156,7 @@ involves(const Explainer *e, const Ledger *l, const Transfer *x)
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* What copies have in common: names without their numbers, and of where an axis is from
-   not the way: of "block.2.h: X: from 'x.3' through + (line 9)" "block.h: X: from 'x'". */
-static const char *
+const char *
 text_of_copies(Arena *a, const char *text)
 {
 	static const char through[] = " through ";

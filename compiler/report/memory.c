@@ -104,19 +104,47 @@ buffer_text(const Plan *plan, const Buffer *b)
 	return arena_printf(plan->module->arena, "%s %s", b->value->name, shape_text(plan, b));
 }
 
+/* Equal for copies: all that is told of one but the numbers in its name and its offset. */
+static const char *
+buffer_key(const Plan *plan, const Peak *peak, const Buffer *b)
+{
+	Text t = {0};
+
+	text_printf(&t, "%s %lld %d %s ", buffer_text(plan, b), (long long)b->bytes,
+		peak->kinds[b - plan->buffers], buffer_line(plan, b));
+	text_live(&t, plan, b);
+	const char *key = text_of_copies(plan->module->arena, t.s);
+	text_free(&t);
+	return key;
+}
+
+/* Of copies, as of unrolled layers, the first. */
 static void
 text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers, int n)
 {
 	int width = line_width(plan, buffers, n);
+	Table *told = table_new(plan->module->arena);
+	int *alike = NEW_ARRAY(plan->module->arena, int, n + 1);
 
+	for (int i = 0; i < n; i++) {
+		const char *key = buffer_key(plan, peak, buffers[i]);
+		if (!table_add(told, key, &alike[i]))
+			++*(int *)table_get(told, key);
+		else
+			alike[i] = 1;
+	}
 	text_printf(t, "%12s %12s  %-11s  %*s  %-32s live\n", "bytes", "offset", "kind", width,
 		"line", "buffer");
 	for (int i = 0; i < n; i++) {
 		const Buffer *b = buffers[i];
+		if (!alike[i])
+			continue;
 		text_printf(t, "%12lld %12lld  %-11s  %*s  %-32s ", (long long)b->bytes,
 			(long long)b->offset, memory_kind_names[peak->kinds[b - plan->buffers]],
 			width, buffer_line(plan, b), buffer_text(plan, b));
 		text_live(t, plan, b);
+		if (alike[i] > 1)
+			text_printf(t, ", and %d alike", alike[i] - 1);
 		text_add(t, "\n");
 	}
 }

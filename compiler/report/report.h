@@ -12,6 +12,10 @@
 /* explain.c: what is told of, in order: values by their names, then as many results as
    the module has, under the names of the signature. */
 const Named **told_values(const Module *m, int *n);
+/* explain.c: what copies have in common: names without their numbers, and of where an axis is
+   from not the way: of "block.2.h: X: from 'x.3' through + (line 9)" "block.h: X: from 'x'".
+   In the arena. */
+const char *text_of_copies(Arena *a, const char *text);
 /* The dim that the axis splits, -1 if none. */
 int dim_of_axis(const Placement *placement, AxisRef axis);
 
