@@ -58,12 +58,14 @@ typedef struct Chains {
 	Loop **loops;	 /* by op id */
 	int64_t *there;	 /* by value id: when */
 	int64_t *heads;	 /* by op id; NEVER: not come to */
+	int64_t *alone;	 /* by op id, of a loop */
 	int64_t without; /* when what needs no operand can start */
 	Found *found;	 /* by op id */
 	int searches;
 } Chains;
 
 static int64_t block_chain(Chains *chains, const Block *b);
+static int64_t trips_chain(Chains *chains, const Op *op, const int64_t *starts);
 
 static int64_t
 after(int64_t there, int64_t time)
@@ -106,8 +108,9 @@ choose_cycles(Loop *loop, const Op *op)
 	}
 }
 
-/* How long a trip takes from carried value to carried value: once for each loop. */
-static const Loop *
+/* How long a trip takes from carried value to carried value, and all of them: once for each
+   loop. */
+static void
 find_cycles(Chains *chains, const Op *op)
 {
 	const Block *body = op->bodies[LOOP_BODY];
@@ -115,7 +118,7 @@ find_cycles(Chains *chains, const Op *op)
 	Loop *loop = chains->loops[op->id];
 
 	if (loop)
-		return loop;
+		return;
 	loop = chains->loops[op->id] = NEW(chains->arena, Loop);
 	choose_cycles(loop, op);
 	chains->without = NEVER;
@@ -128,8 +131,9 @@ find_cycles(Chains *chains, const Op *op)
 		for (int i = 0; i < op->nresults; i++)
 			cycle->to[i] = chains->there[body->last->operands[i]->id];
 	}
+	chains->alone[op->id] = greater(0,
+		trips_chain(chains, op, NEW_ARRAY(chains->arena, int64_t, op->nresults)));
 	chains->without = without;
-	return loop;
 }
 
 /* Heads in trips after the first, which has just been walked: with what is carried there
@@ -155,26 +159,26 @@ walk_other_trips(Chains *chains, const Op *op)
 	}
 }
 
+/* When the last step of the last trip is over, if what is carried is there at those times; its
+   results have theirs. */
 static int64_t
-loop_chain(Chains *chains, const Op *op)
+trips_chain(Chains *chains, const Op *op, const int64_t *starts)
 {
-	const Loop *loop = find_cycles(chains, op);
+	const Loop *loop = chains->loops[op->id];
 	const Block *body = op->bodies[LOOP_BODY];
 	int64_t more = op_ints(op, A_trips)->n ? op_int(op, A_trips) - 1 : 0, latest;
 
 	for (int i = 0; i < op->nresults; i++)
-		chains->there[body->params[i]->id] = chains->there[op->operands[i]->id];
-	if (more < 0) {
-		for (int i = 0; i < op->nresults; i++)
-			chains->there[op->results[i]->id] = chains->there[op->operands[i]->id];
+		chains->there[op->results[i]->id] = chains->there[body->params[i]->id] =
+			starts[i];
+	if (more < 0)
 		return NEVER;
-	}
 	latest = block_chain(chains, body);
 	for (int i = 0; i < op->nresults; i++)
 		chains->there[op->results[i]->id] = chains->there[body->last->operands[i]->id];
 	for (int k = 0; k < loop->ncycles; k++) {
 		const Cycle *cycle = &loop->cycles[k];
-		int64_t start = chains->there[op->operands[cycle->i]->id];
+		int64_t start = starts[cycle->i];
 		int64_t second = chains->there[body->last->operands[cycle->i]->id];
 		int64_t round = cycle->to[cycle->i];
 		if (round == NEVER || !more)
@@ -187,7 +191,20 @@ loop_chain(Chains *chains, const Op *op)
 	}
 	for (int i = 0; i < op->nresults; i++)
 		keep_later(&latest, chains->there[op->results[i]->id]);
-	if (more > 0 && chains->without != NEVER)
+	return latest;
+}
+
+static int64_t
+loop_chain(Chains *chains, const Op *op)
+{
+	int64_t *starts = NEW_ARRAY(chains->arena, int64_t, op->nresults);
+
+	find_cycles(chains, op);
+	for (int i = 0; i < op->nresults; i++)
+		starts[i] = chains->there[op->operands[i]->id];
+	int64_t latest = trips_chain(chains, op, starts);
+	if (latest != NEVER && chains->without != NEVER && op_ints(op, A_trips)->n
+		&& op_int(op, A_trips) > 1)
 		walk_other_trips(chains, op);
 	return latest;
 }
@@ -433,7 +450,7 @@ shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a
 /* ---- the whole ------------------------------------------------------------------ */
 
 int64_t
-longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
+longest_chain(const Module *m, const StepTimes *times, int64_t *heads, int64_t *loops, Arena *a)
 {
 	Chains chains = {
 		.times = times,
@@ -441,6 +458,7 @@ longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
 		.loops = NEW_ARRAY(a, Loop *, m->nops + 1),
 		.there = NEW_ARRAY(a, int64_t, m->nvalues + 1),
 		.heads = heads,
+		.alone = loops,
 		.found = NEW_ARRAY(a, Found, m->nops + 1),
 	};
 	for (int i = 0; i <= m->nops; i++)

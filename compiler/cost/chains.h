@@ -14,8 +14,10 @@ typedef struct StepTimes {
 
 /* The longest chain of steps of which each needs what the one before makes: no
    order of the program, and no number of resources, takes less.  `heads`, by op id, is
-   filled: no step begins before, in any trip. */
-int64_t longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a);
+   filled: no step begins before, in any trip; and so is `loops`: the longest of all trips of
+   a loop, by itself. */
+int64_t longest_chain(const Module *m, const StepTimes *times, int64_t *heads, int64_t *loops,
+	Arena *a);
 /* Fills in, by op id, how long the device is not yet done when the op is over, for what is
    made of it: in a body, of all that is made there. */
 void shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a);

@@ -302,10 +302,11 @@ timeline_build(Module *m, Arena *a)
 	Timeline *t = w.timeline;
 	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
 	const StepTimes times = {w.price, w.branch};
-	int64_t chain = longest_chain(m, &times, heads, a);
+	int64_t *loops = NEW_ARRAY(a, int64_t, m->nops + 1);
+	int64_t chain = longest_chain(m, &times, heads, loops, a);
 	int64_t *tails = NEW_ARRAY(a, int64_t, m->nops + 1);
 	shortest_tails(m, &times, tails, a);
-	int64_t work = busiest_resource(t, heads, tails, a);
+	int64_t work = busiest_resource(t, &(Bounds){&times, heads, tails, loops}, a);
 	t->lower = work > chain ? work : chain;
 	if (m->least && m->least < t->lower)
 		t->lower = m->least;
