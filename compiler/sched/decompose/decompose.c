@@ -114,19 +114,48 @@ note_exposed(const Trial *trial, const Timeline *timeline)
 	}
 }
 
+/* With all its dots. */
+static bool
+is_within(const Span *span, const Einsum *e)
+{
+	int first = e->collective->id, last = first;
+
+	for (int i = 0; i < e->ndots; i++) {
+		first = e->dots[i]->id < first ? e->dots[i]->id : first;
+		last = e->dots[i]->id > last ? e->dots[i]->id : last;
+	}
+	return first >= span->first->id && last < span->end->id;
+}
+
+/* A sum that the program has far behind its product may be made as soon as that is. */
+static void
+bring_near(Span *span, const Einsum *e)
+{
+	Op *dot = e->dots[0], *sum = e->collective;
+
+	if (sum->operands[0] != dot->results[0] || dot->id < span->first->id
+		|| dot->id >= span->end->id || sum->id < span->end->id)
+		return;
+	if (span->end == sum)
+		span->end = sum->next;
+	op_remove(sum);
+	op_insert_before(dot->next, sum);
+	sum->id = dot->id;
+}
+
 /* The program is its span alone, and so are the einsums. */
 static void
 cut_to_span(Trial *trial)
 {
 	Decomposing *d = trial->d;
-	const Span *span = &trial->span;
+	Span *span = &trial->span;
 	Einsums within = {0};
 
-	for (int i = 0; i < trial->einsums.n; i++) {
-		const Op *op = trial->einsums.v[i].collective;
-		if (op->id >= span->first->id && op->id < span->end->id)
+	for (int i = 0; i < trial->einsums.n; i++)
+		bring_near(span, &trial->einsums.v[i]);
+	for (int i = 0; i < trial->einsums.n; i++)
+		if (is_within(span, &trial->einsums.v[i]))
 			APPEND(d->arena, within.v, within.n, trial->einsums.v[i]);
-	}
 	trial->einsums = within;
 	d->rings.offsets = table_new(d->arena);
 	window_cut(d->module, span->first, span->end);
@@ -271,13 +300,13 @@ go_on(Op *op, int n)
 static bool
 find_places(const Decomposing *d, Einsums all, const Class *class, Span *places)
 {
-	Op **line = NEW_ARRAY(d->arena, Op *, class->n);
+	Op **line = NEW_ARRAY(d->arena, Op *, class->n); /* of products */
 	int n = 0;
 
 	for (int i = 0; i < all.n; i++)
 		if (!strcmp(all.v[i].key, class->first->key)
 			&& all.v[i].collective->block == d->module->entry)
-			line[n++] = all.v[i].collective;
+			line[n++] = all.v[i].dots[0];
 	if (n < class->n || n < MANY || d->ops < LONG)
 		return false;
 	for (int i = 0; i < PLACES; i++) {
