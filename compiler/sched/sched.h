@@ -43,9 +43,9 @@ bool pipelining_apply(const Pipelining *p);
 /* Requires L_device; leaves it so.  With --overlap=auto alone; if asked for, a remark for
    each class of einsums that could be done in pieces. */
 bool decompose(Module *m, bool remarks);
-/* Requires L_device; leaves L_fused (README.md).  Always true. */
+/* Requires L_device; leaves L_fused (README.md), numbered.  Always true. */
 bool fuse(Module *m);
-/* Requires L_fused; leaves L_scheduled.  Always true. */
+/* Requires L_fused and module_number(); leaves L_scheduled.  Always true. */
 bool overlap(Module *m);
 /* From L_fused on, of a program that was read: false after diagnostics, at `where`. */
 bool fused_check(Module *m, Range where);

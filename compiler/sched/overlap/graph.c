@@ -275,12 +275,25 @@ join_pairs(Lives *lives)
 		lives_join(lives, pairs[i].op->operands[pairs[i].i], pairs[i].with);
 }
 
+/* Bodies of fusions read nothing but what these are given. */
+static void
+find_users(Scheduling *s)
+{
+	for (int at = 0; at < s->lives->n; at++) {
+		const Op *op = s->lives->step[at];
+		for (int i = 0; i < op->noperands; i++) {
+			User *user = NEW(s->arena, User);
+			*user = (User){op, s->users[op->operands[i]->id]};
+			s->users[op->operands[i]->id] = user;
+		}
+	}
+}
+
 Scheduling *
 scheduling_new(Module *m, Arena *a)
 {
 	Scheduling *s = NEW(a, Scheduling);
 
-	module_number(m);
 	*s = (Scheduling){.arena = a, .lives = lives_find(m, a)};
 	join_pairs(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
@@ -289,11 +302,6 @@ scheduling_new(Module *m, Arena *a)
 	s->tasks = NEW_ARRAY(a, const Task *, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	s->kept = NEW_ARRAY(a, const Block *, m->nvalues + 1);
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->noperands; i++) {
-			User *user = NEW(a, User);
-			*user = (User){op, s->users[op->operands[i]->id]};
-			s->users[op->operands[i]->id] = user;
-		}
+	find_users(s);
 	return s;
 }

@@ -283,6 +283,7 @@ schedule_in(Module *m, First least, bool combines, int64_t bytes)
 	bool good = fit && time <= serial;
 	if (!good) {
 		undo(s);
+		module_number(m);
 		residency_find(m, NULL);
 	}
 	arena_free(a);

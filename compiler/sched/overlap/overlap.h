@@ -77,7 +77,7 @@ typedef struct Scheduling {
 	int nwritten;
 } Scheduling;
 
-/* graph.c: numbers the module */
+/* graph.c: requires module_number() */
 Scheduling *scheduling_new(Module *m, Arena *a);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
