@@ -304,7 +304,8 @@ typedef struct Workload {
 	int64_t n;
 	void (*piece)(void *data, int64_t i);
 	void *data;
-	bool alone; /* each has a process of its own, which is as ours is now */
+	bool alone;	/* each has a process of its own, which is as ours is now */
+	bool elsewhere; /* no piece is done by this process: rather it ends, out of memory */
 	/* Called when a process other than ours has ended, unless that went well; with what
 	   waitpid() says. */
 	void (*failed)(void *data, int64_t process, int status);

@@ -106,6 +106,8 @@ work_share(const Workload *w)
 		}
 		if (running)
 			running -= ended_workers(w, &child_ends, running);
+		else if (w->elsewhere)
+			out_of_memory();
 		else
 			take_pieces(w, next);
 	}

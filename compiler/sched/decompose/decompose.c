@@ -198,24 +198,30 @@ attempt(void *data, int64_t i)
 		note_plain(trial);
 }
 
-static Outcome *
-outcome_of(Trial trial)
+/* Each in a copy of this process, as many at a time as there are processors. */
+static void
+run_trials(Trial *trials, int n)
 {
-	Decomposing *d = trial.d;
-	size_t bytes = sizeof *trial.outcome + sizeof(int64_t) * (size_t)trial.einsums.n;
+	size_t each = sizeof(Outcome) + sizeof(int64_t) * (size_t)trials->einsums.n;
+	char *outcomes = shared_new((size_t)n * each);
 
-	trial.outcome = shared_new(bytes);
-	if (!trial.outcome)
+	if (!outcomes)
 		out_of_memory();
-	trial.outcome->time = -1;
-	if (!work_apart(attempt, &trial))
-		out_of_memory();
-	Outcome *outcome = arena_alloc(d->arena, bytes);
-	memcpy(outcome, trial.outcome, bytes);
-	shared_free(trial.outcome, bytes);
-	if (outcome->time < 0)
-		die("what a run takes was not found out");
-	return outcome;
+	for (int i = 0; i < n; i++) {
+		trials[i].outcome = (Outcome *)(outcomes + (size_t)i * each);
+		trials[i].outcome->time = -1;
+	}
+	work_share(&(Workload){.n = n,
+		.piece = attempt,
+		.data = trials,
+		.alone = true,
+		.elsewhere = true});
+	for (int i = 0; i < n; i++) {
+		trials[i].outcome = arena_copy(trials->d->arena, trials[i].outcome, each);
+		if (trials[i].outcome->time < 0)
+			die("what a run takes was not found out");
+	}
+	shared_free(outcomes, (size_t)n * each);
 }
 
 /* ---- remarks ------------------------------------------------------------- */
@@ -320,27 +326,15 @@ find_places(const Decomposing *d, Einsums all, const Class *class, Span *places)
 static void
 try_places(const Span *places, const Trial *variants, int n, int64_t *times)
 {
-	Arena *a = variants[0].d->arena;
-	Trial *trials = NEW_ARRAY(a, Trial, n * PLACES);
-	size_t bytes = (size_t)(n * PLACES) * sizeof(Outcome);
-	Outcome *outcomes = shared_new(bytes);
+	Trial *trials = NEW_ARRAY(variants->d->arena, Trial, n * PLACES);
 
-	if (!outcomes)
-		out_of_memory();
 	for (int i = 0; i < n * PLACES; i++) {
 		trials[i] = variants[i / PLACES];
 		trials[i].span = places[i % PLACES];
-		trials[i].outcome = &outcomes[i];
-		outcomes[i].time = -1;
 	}
-	work_share(
-		&(Workload){.n = n * PLACES, .piece = attempt, .data = trials, .alone = true});
-	for (int i = 0; i < n * PLACES; i++) {
-		if (outcomes[i].time < 0)
-			die("what a part of a run takes was not found out");
-		times[i / PLACES] = add_picoseconds(times[i / PLACES], outcomes[i].time);
-	}
-	shared_free(outcomes, bytes);
+	run_trials(trials, n * PLACES);
+	for (int i = 0; i < n * PLACES; i++)
+		times[i / PLACES] = add_picoseconds(times[i / PLACES], trials[i].outcome->time);
 }
 
 /* ---- ways ------------------------------------------------------------------ */
@@ -394,25 +388,46 @@ typedef struct Choice {
 	Way way;
 } Choice;
 
-/* False: nothing can be joined. */
-static bool
-try_way(Choice *best, Trial trial)
+static void
+weigh(Choice *best, const Trial *trial)
 {
-	Decomposing *d = trial.d;
-	const Outcome *o = outcome_of(trial);
-	bool fits = o->peak <= d->limit;
+	const Outcome *o = trial->outcome;
+	bool fits = o->peak <= trial->d->limit;
 
-	d->tries++;
-	if (trial.joined && !o->joins)
-		return false;
 	text_add(best->text, ", ");
-	text_way(best->text, trial.way, trial.joined);
+	text_way(best->text, trial->way, trial->joined);
 	text_add(best->text, " ");
 	text_picoseconds(best->text, o->time);
 	text_add(best->text, fits ? "" : " and more than the memory");
 	if (fits && o->time < best->time)
-		*best = (Choice){best->text, o->time, true, trial.joined, trial.way};
-	return true;
+		*best = (Choice){best->text, o->time, true, trial->joined, trial->way};
+}
+
+/* If one can't be joined to the rings before it, none of its class can. */
+static void
+try_ways(Choice *best, Trial *variants, int n)
+{
+	Decomposing *d = variants->d;
+	Trial *apart = NEW_ARRAY(d->arena, Trial, n);
+	int napart = 0;
+	bool joins = true;
+
+	for (int i = 0; i < n; i++)
+		if (!variants[i].joined)
+			apart[napart++] = variants[i];
+	if (napart)
+		run_trials(apart, napart);
+	d->tries += napart;
+	for (int i = 0, k = 0; i < n; i++)
+		if (!variants[i].joined) {
+			weigh(best, &apart[k++]);
+		} else if (joins) {
+			run_trials(&variants[i], 1);
+			d->tries++;
+			joins = variants[i].outcome->joins;
+			if (joins)
+				weigh(best, &variants[i]);
+		}
 }
 
 static void
@@ -423,7 +438,6 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	Choice best = {.text = &t, .time = d->time};
 	Trial variants[VARIANTS + 1];
 	Span places[PLACES];
-	bool joins = true;
 
 	text_class(&t, class);
 	text_add(&t, ": ");
@@ -432,11 +446,8 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	int n = list_variants(d, all, e, variants);
 	if (find_places(d, all, class, places))
 		n = leave_out_slow(&t, places, variants, n);
-	for (int i = 1; i < n; i++)
-		if (!variants[i].joined)
-			try_way(&best, variants[i]);
-		else if (joins)
-			joins = try_way(&best, variants[i]);
+	if (n > 1)
+		try_ways(&best, variants + 1, n - 1);
 	text_add(&t, best.any ? ": done " : ": left as it is");
 	if (best.any)
 		text_way(&t, best.way, best.joined);
@@ -468,7 +479,10 @@ index_dtype(const Module *m)
 static void
 start(Decomposing *d, Einsums all)
 {
-	const Outcome *plain = outcome_of((Trial){.d = d, .einsums = all});
+	Trial trial = {.d = d, .einsums = all};
+
+	run_trials(&trial, 1);
+	const Outcome *plain = trial.outcome;
 
 	for (int i = 0; i < all.n; i++)
 		table_set(d->exposed, op_key(d->arena, all.v[i].collective),
