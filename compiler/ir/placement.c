@@ -41,9 +41,11 @@ static AxisList
 section(const Placement *p, int which, int n)
 {
 	AxisList l; /* what is behind its n pieces is not read */
+	const AxisRef *from = n ? p->pieces + section_start(p, which) : NULL;
 
 	l.n = n;
-	memcpy(l.a, p->pieces + section_start(p, which), (size_t)n * sizeof l.a[0]);
+	for (int i = 0; i < n; i++)
+		l.a[i] = from[i];
 	return l;
 }
 
