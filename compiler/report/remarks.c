@@ -360,12 +360,12 @@ remark(Remarks *remarks, const Told *told)
 
 /* ---- what avoids it ---------------------------------------------------------------- */
 
-/* Those that the compiler broke on, as they would be written; the rest is told all the
-   same. */
+/* Those that the compiler broke on, as they would be written, from the first of these trials
+   on; the rest is told all the same. */
 static void
-tell_defects(const Remarks *remarks)
+tell_defects(const Remarks *remarks, int first)
 {
-	for (int i = 0; i < remarks->trials.n; i++) {
+	for (int i = first; i < remarks->trials.n; i++) {
 		const Trial *trial = remarks->trials.all[i];
 		Text t = {0};
 		if (trial->end != TRIAL_defect)
@@ -379,29 +379,41 @@ tell_defects(const Remarks *remarks)
 	}
 }
 
+/* For the first moves, in the order of the program. */
 static void
-try_proposals(Remarks *remarks)
+find_proposals(Remarks *remarks)
+{
+	const RemarkOptions *o = remarks->options;
+	int n = 0;
+
+	for (int i = 0; i < table_count(remarks->told) && o->global_text; i++) {
+		Told *told = table_value(remarks->told, i);
+		if (told->last && n++ < MAX_PROPOSALS)
+			told->proposals = proposals_find(remarks->module, remarks->arena,
+				told->copies, told->n, o->annotations);
+	}
+}
+
+/* Those of the moves that were not tried yet, and, first of all, the program as it is. */
+static void
+try_proposals(Remarks *remarks, Told *const *told, int n)
 {
 	const RemarkOptions *o = remarks->options;
 	Arena *a = remarks->arena;
 	Trials *trials = &remarks->trials;
-	int tried = 0;
+	int tried = trials->n;
 
-	if (!o->global_text)
+	if (!tried)
+		APPEND(a, trials->all, trials->n, NEW(a, Trial));
+	for (int i = 0; i < n; i++)
+		proposals_try(&told[i]->proposals, a, trials);
+	if (trials->n == (tried ? tried : 1)) {
+		trials->n = tried;
 		return;
-	APPEND(a, trials->all, trials->n, NEW(a, Trial));
-	for (int i = 0; i < table_count(remarks->told); i++) {
-		Told *told = table_value(remarks->told, i);
-		if (!told->last || tried++ >= MAX_PROPOSALS)
-			continue;
-		told->proposals = proposals_find(remarks->module, a, told->copies, told->n,
-			o->annotations);
-		proposals_try(&told->proposals, a, trials);
 	}
-	if (trials->n <= 1)
-		return;
-	what_ifs(o->global_text, o->global_length, trials->all, trials->n, &o->progress);
-	tell_defects(remarks);
+	what_ifs(o->global_text, o->global_length, trials->all + tried, trials->n - tried,
+		&o->progress);
+	tell_defects(remarks, tried);
 }
 
 /* "; memory 2 GiB, now 1 GiB", unless it is the same as it is told. */
@@ -672,6 +684,18 @@ find_told(Remarks *remarks, const Ledger *l)
 	}
 }
 
+/* In the order of the program. */
+static Told **
+all_told(const Remarks *remarks)
+{
+	int n = table_count(remarks->told);
+	Told **all = NEW_ARRAY(remarks->arena, Told *, n + 1);
+
+	for (int i = 0; i < n; i++)
+		all[i] = table_value(remarks->told, i);
+	return all;
+}
+
 void
 tell_transfers(Module *m, const RemarkOptions *options)
 {
@@ -687,12 +711,13 @@ tell_transfers(Module *m, const RemarkOptions *options)
 		text_free(&text);
 	}
 	find_told(&r, l);
-	try_proposals(&r);
+	find_proposals(&r);
+	Told **all = all_told(&r);
+	try_proposals(&r, all, table_count(r.told));
 	for (int i = 0; i < table_count(r.told); i++) {
-		const Told *of = table_value(r.told, i);
-		remark(&r, of);
-		label_transfer(&r, of->copies[0], of->moves);
-		line_avoid(&r, of);
+		remark(&r, all[i]);
+		label_transfer(&r, all[i]->copies[0], all[i]->moves);
+		line_avoid(&r, all[i]);
 	}
 	arena_free(r.arena);
 }
@@ -752,36 +777,54 @@ text_choices_of(Text *t, const Remarks *remarks, Told *told, Table *shown)
 	return n;
 }
 
-void
-text_choices(Text *t, Module *m, const RemarkOptions *options)
+/* What moves, if there is another choice that was not told of another move. */
+static bool
+text_move(Text *t, const Remarks *remarks, Told *told, Table *shown)
 {
-	Remarks r = {.module = m, .options = options, .arena = arena_new()};
-	Table *shown = table_new(r.arena);
+	const Module *m = remarks->module;
+	const Transfer *x = told->copies[0];
 	Text choices = {0};
+	int n = text_choices_of(&choices, remarks, told, shown);
 
-	r.told = table_new(r.arena);
-	r.places = table_new(r.arena);
-	find_told(&r, module_ledger(m));
-	try_proposals(&r);
-	int n = table_count(r.told);
-	Told **order = NEW_ARRAY(r.arena, Told *, n + 1);
-	for (int i = 0; i < n; i++)
-		order[i] = table_value(r.told, i);
-	if (n)
-		qsort(order, (size_t)n, sizeof *order, by_told_seconds);
-	bool tried = r.trials.n && r.trials.all[0]->end == TRIAL_through;
-	for (int i = 0, moves = 0; i < n && moves < MOST_MOVES && tried; i++) {
-		const Transfer *x = order[i]->copies[0];
-		choices.n = 0;
-		if (!order[i]->proposals.n || !text_choices_of(&choices, &r, order[i], shown))
-			continue;
-		text_printf(t, "%s  %s over ", moves++ ? "" : "\nother choices, each tried\n",
-			ops[x->kind].hlo);
+	if (n) {
+		text_printf(t, "  %s over ", ops[x->kind].hlo);
 		text_axes(t, &m->mesh, &x->axes);
 		text_printf(t, " of %s", known_name(m, x->value));
 		text_line(t, m, ", ", x->op->range, "\n");
 		text_addn(t, choices.s, choices.n);
 	}
 	text_free(&choices);
+	return n;
+}
+
+/* As many moves as may be told are tried at once, until so many are. */
+void
+text_choices(Text *t, Module *m, const RemarkOptions *options)
+{
+	Remarks r = {.module = m, .options = options, .arena = arena_new()};
+	Table *shown = table_new(r.arena);
+	Text moves = {0};
+	int told = 0, n = 0;
+
+	r.told = table_new(r.arena);
+	r.places = table_new(r.arena);
+	find_told(&r, module_ledger(m));
+	find_proposals(&r);
+	Told **order = all_told(&r);
+	for (int i = 0; i < table_count(r.told); i++)
+		if (order[i]->proposals.n)
+			order[n++] = order[i];
+	if (n)
+		qsort(order, (size_t)n, sizeof *order, by_told_seconds);
+	for (int i = 0, most; i < n && told < MOST_MOVES; i += most) {
+		most = i + MOST_MOVES - told < n ? MOST_MOVES - told : n - i;
+		try_proposals(&r, order + i, most);
+		for (int k = 0; k < most && r.trials.all[0]->end == TRIAL_through; k++)
+			told += text_move(&moves, &r, order[i + k], shown);
+	}
+	if (told)
+		text_add(t, "\nother choices, each tried\n");
+	text_addn(t, moves.s, moves.n);
+	text_free(&moves);
 	arena_free(r.arena);
 }
