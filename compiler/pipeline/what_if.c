@@ -4,7 +4,10 @@
  * A remark that proposes an annotation has tried it: the global program is
  * read back from its text, the values placed, and the passes run; what a device
  * then receives is compared with what it receives now.  Many are tried by as many
- * processes as there are processors; the text is read once.
+ * processes as there are processors; the text is read once.  Of a long program what pays
+ * of foresight, which is most of what a plan takes to find out, is not asked for each: it is
+ * what paid for the program as it is, and with the annotation written no more is received
+ * than was told.
  */
 #include <signal.h>
 #include <string.h>
@@ -121,7 +124,7 @@ read_silently(Session *s, const char *text, size_t n)
 static bool
 compile_changed(Module *m, const Change *change)
 {
-	static const PipelineOptions silent;
+	static const PipelineOptions silent = {.verified = true};
 	int failures = 0;
 
 	for (int i = 0; i < change->nplaced; i++)
@@ -139,6 +142,8 @@ compile_changed(Module *m, const Change *change)
 
 /* ---- many ---------------------------------------------------------------------- */
 
+enum { MOST_ASKED = 1000 }; /* values of a program of which each trial asks what pays */
+
 typedef struct Answer {
 	TrialEnd end;	/* a process that dies leaves TRIAL_defect */
 	int64_t worker; /* the process */
@@ -152,14 +157,19 @@ typedef struct Trials {
 	Module *module; /* read, not yet changed; NULL: it was used */
 	Trial *const *trials;
 	int ntrials;
+	const int *round; /* the numbers of those that are made now, */
+	Sharing sharing;  /* with so much shared */
+	Foresight foresight;
+	int64_t limit;	 /* bytes of memory */
 	Answer *answers; /* all processes share them */
 } Trials;
 
 /* Begins with the program as our parent read it. */
 static void
-try_one(void *data, int64_t i)
+try_one(void *data, int64_t at)
 {
 	Trials *t = data;
+	int i = t->round[at];
 	Answer *answer = &t->answers[i];
 
 	answer->worker = getpid();
@@ -168,6 +178,10 @@ try_one(void *data, int64_t i)
 		t->module = read_silently(t->session, t->text, t->n);
 	}
 	Module *m = t->module;
+	if (m) {
+		m->sharing = t->sharing;
+		m->foresight = t->foresight;
+	}
 	bool can_be = m && compile_changed(m, &t->trials[i]->change);
 	if (can_be)
 		answer->outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
@@ -190,31 +204,81 @@ note_failure(void *data, int64_t worker, int status)
 			t->answers[i].end = TRIAL_no_memory;
 }
 
-void
-what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
-	const TrialProgress *progress)
+static void
+try_round(Trials *all, const int *round, int n, const TrialProgress *progress)
 {
-	Session *s = session_new();
-	size_t bytes = (size_t)ntrials * sizeof(Answer);
-	Trials t = {text, n, s, read_silently(s, text, n), trials, ntrials, shared_new(bytes)};
-	Workload work = {.n = ntrials,
+	Workload work = {.n = n,
 		.piece = try_one,
-		.data = &t,
+		.data = all,
 		.alone = true,
 		.failed = note_failure};
 
-	if (!t.answers)
-		out_of_memory();
+	all->round = round;
+	for (int i = 0; i < n; i++)
+		all->answers[round[i]].end = TRIAL_defect;
 	if (progress) {
 		work.progress = progress->show;
 		work.progress_data = progress->data;
 	}
 	work_share(&work);
-	for (int i = 0; i < ntrials; i++) {
-		trials[i]->end = t.answers[i].end;
-		trials[i]->outcome = t.answers[i].outcome;
+}
+
+/* Takes the answers over; of several the first that fits, else what needs least memory.  Leaves
+   the numbers of those that do not fit in `round`, and how many there are. */
+static int
+take_answers(Trials *all, int *round, int n)
+{
+	int large = 0;
+
+	for (int i = 0; i < n; i++) {
+		const Answer *answer = &all->answers[round[i]];
+		Trial *trial = all->trials[round[i]];
+		bool through = answer->end == TRIAL_through;
+		bool better = through && answer->outcome.peak < trial->outcome.peak;
+		if (all->sharing == SHARE_all || better || !through) {
+			trial->end = answer->end;
+			trial->outcome = answer->outcome;
+		}
+		if (through && answer->outcome.peak > all->limit)
+			round[large++] = round[i];
+	}
+	return large;
+}
+
+/* What is equal is shared where it fits so, which only the end tells: what does not is tried
+   with less. */
+void
+what_ifs(const char *text, size_t n, Foresight foresight, Trial *const *trials, int ntrials,
+	const TrialProgress *progress)
+{
+	Arena *a = arena_new();
+	Session *s = session_new();
+	Module *m = read_silently(s, text, n);
+	size_t bytes = (size_t)ntrials * sizeof(Answer);
+	Trials t = {.text = text,
+		.n = n,
+		.session = s,
+		.module = m,
+		.trials = trials,
+		.ntrials = ntrials,
+		.limit = m ? m->mesh.target->hbm_bytes : INT64_MAX,
+		.answers = shared_new(bytes)};
+	int *round = NEW_ARRAY(a, int, ntrials + 1);
+
+	if (!t.answers)
+		out_of_memory();
+	if (m)
+		module_number(m);
+	if (m && m->nvalues > MOST_ASKED)
+		t.foresight = foresight;
+	for (int i = 0; i < ntrials; i++)
+		round[i] = i;
+	for (t.sharing = SHARE_all; ntrials && t.sharing <= SHARE_none; t.sharing++) {
+		try_round(&t, round, ntrials, progress);
+		ntrials = take_answers(&t, round, ntrials);
 	}
 	shared_free(t.answers, bytes);
+	arena_free(a);
 	if (t.session)
 		session_free(t.session);
 }

@@ -77,7 +77,7 @@ main(void)
 
 	for (int i = 0; i < N; i++)
 		all[i] = &trials[i];
-	what_ifs(program, strlen(program), all, N, NULL);
+	what_ifs(program, strlen(program), (Foresight){0}, all, N, NULL);
 	ok(trials[1].end == TRIAL_defect, "the compiler may find an internal error");
 	ok(trials[2].end == TRIAL_defect, "... or die by a signal");
 	ok(trials[3].end == TRIAL_no_memory, "it may have no memory");
