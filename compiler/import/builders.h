@@ -25,6 +25,8 @@ enum {
 	FORMULA_digamma
 };
 Builder import_op_formula;
+Value *formula_sinh(Make k, Value *x);
+Value *formula_cosh(Make k, Value *x);
 /* floats.c */
 Builder import_op_reduce_precision;
 /* shapes.c */

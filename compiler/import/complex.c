@@ -43,19 +43,6 @@ pair_of(Make k, Value *real, Value *imaginary)
 	return make_concatenate(k, 2, parts, real->type.rank);
 }
 
-Complex
-complex_product(Make k, Complex a, Complex b)
-{
-	Value *real = make_binary(k, O_mul, a.real, b.real);
-	Value *squared = make_binary(k, O_mul, a.imaginary, b.imaginary);
-	Value *first = make_binary(k, O_mul, a.real, b.imaginary);
-	Value *second = make_binary(k, O_mul, a.imaginary, b.real);
-	Complex product = {.real = make_binary(k, O_sub, real, squared)};
-
-	product.imaginary = make_binary(k, O_add, first, second);
-	return product;
-}
-
 static Complex
 complex_of(Import *in, int operand)
 {
@@ -115,6 +102,18 @@ build_real(Import *in, const MlirOp *op, const ImportRow *row, Value **operands)
 
 /* ---- ops; `pairs`: which operands are */
 
+/* How an op is built; of a formula, which. */
+typedef struct ComplexRow {
+	const char *name;
+	bool (*build)(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs);
+	uint32_t pairs;
+	int operands; /* at least */
+	Complex (*unary)(Make k, Complex z);
+	Complex (*binary)(Make k, Complex a, Complex b);
+} ComplexRow;
+
+static const ComplexRow *row_of(const char *name);
+
 static bool
 apart(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 {
@@ -127,16 +126,6 @@ apart(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 		result[p] = build_real(in, op, row, operands);
 	}
 	return give(in, result[0], result[1]);
-}
-
-static bool
-multiply(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
-{
-	Complex a = complex_of(in, 0), b = complex_of(in, 1);
-	Complex product = complex_product(in->make, a, b);
-
-	(void)op, (void)row, (void)pairs;
-	return give(in, product.real, product.imaginary);
 }
 
 /* a + b times */
@@ -170,50 +159,27 @@ divide(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 	return give(in, real, make_binary(k, O_div, imaginary, by));
 }
 
+/* An op that is a formula of one number, or of two. */
 static bool
-exponential(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
+formula(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 {
-	Make k = in->make;
-	Complex a = complex_of(in, 0);
-	Value *length = make_unary(k, O_exp, a.real);
-	Value *real = make_binary(k, O_mul, length, make_unary(k, O_cos, a.imaginary));
+	const ComplexRow *found = row_of(op->name);
+	Complex a = complex_of(in, 0), result;
 
-	(void)op, (void)row, (void)pairs;
-	return give(in, real, make_binary(k, O_mul, length, make_unary(k, O_sin, a.imaginary)));
-}
-
-/* By the larger part, so that no square is too large. */
-static Value *
-length_of(Make k, Complex a)
-{
-	Value *x = make_unary(k, O_abs, a.real), *y = make_unary(k, O_abs, a.imaginary);
-
-	if (!x || !y)
-		return NULL;
-	Value *large = make_binary(k, O_maximum, x, y),
-	      *small = make_binary(k, O_minimum, x, y);
-	Value *ratio = make_binary(k, O_div, small, large);
-	Value *length = with(k, O_add, make_binary(k, O_mul, ratio, ratio), 1);
-	length = make_binary(k, O_mul, large, make_unary(k, O_sqrt, length));
-	return make_select(k, compare_with(k, DIR_EQ, large, 0), large, length);
+	(void)row, (void)pairs;
+	if (found->binary)
+		result = found->binary(in->make, a, complex_of(in, 1));
+	else
+		result = found->unary(in->make, a);
+	return give(in, result.real, result.imaginary);
 }
 
 static bool
 absolute(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 {
 	(void)op, (void)row, (void)pairs;
-	in->results[0] = length_of(in->make, complex_of(in, 0));
+	in->results[0] = complex_length(in->make, complex_of(in, 0));
 	return in->results[0] != NULL;
-}
-
-static bool
-logarithm(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
-{
-	Complex a = complex_of(in, 0);
-	Value *real = make_unary(in->make, O_log, length_of(in->make, a));
-
-	(void)op, (void)row, (void)pairs;
-	return give(in, real, make_binary(in->make, O_atan2, a.imaginary, a.real));
 }
 
 static bool
@@ -250,6 +216,28 @@ convert(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 		return are_pairs(in, op, ALL) && apart(in, op, row, ALL);
 	Value *real = build_real(in, op, row, in->operands);
 	return give(in, real, number_like(in->make, real, 0));
+}
+
+static bool
+iota(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
+{
+	Value *real = build_real(in, op, row, in->operands);
+
+	(void)pairs;
+	return give(in, real, real ? number_like(in->make, real, 0) : NULL);
+}
+
+/* Sums, or what is put there. */
+static bool
+scatter(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
+{
+	const MlirBlock *step = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	Combiner c;
+
+	if (in->noperands == 3 && step
+		&& (step->ops.n == 1 || (region_combiner(in, op, &c) && c == C_add)))
+		return apart(in, op, row, pairs);
+	return read_opaque(in, op, NULL);
 }
 
 static bool
@@ -295,61 +283,85 @@ constant(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 	if (!attr || attr->kind != MLIR_dense || !dense_read(in, attr, type.dtype, &dense)
 		|| dense.n != 2)
 		return row->build(in, op, row->detail);
-	in->results[0] = make_spread(in->make,
-		make_array(in->make, &(Type){.dtype = type.dtype, .rank = 1, .dims = {2}},
-			dense.v),
-		type.rank - 1, &type);
-	return true;
+	type.rank--;
+	Value *real = make_full(in->make, &type, dense.v[0]);
+	return give(in, real, make_full(in->make, &type, dense.v[1]));
 }
 
-static const struct ComplexRow {
-	const char *name;
-	bool (*build)(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs);
-	uint32_t pairs;
-	int operands; /* at least */
-} rows[] = {
-	{"stablehlo.constant", constant, 0, 0},
-	{"stablehlo.real", real_part, ALL, 1},
-	{"stablehlo.imag", imaginary_part, ALL, 1},
-	{"stablehlo.complex", together, 0, 2},
-	{"stablehlo.add", apart, ALL, 1},
-	{"stablehlo.subtract", apart, ALL, 1},
-	{"stablehlo.negate", apart, ALL, 1},
-	{"stablehlo.multiply", multiply, ALL, 2},
-	{"stablehlo.divide", divide, ALL, 2},
-	{"stablehlo.exponential", exponential, ALL, 1},
-	{"stablehlo.log", logarithm, ALL, 1},
-	{"stablehlo.abs", absolute, ALL, 1},
-	{"stablehlo.convert", convert, 0, 1},
-	{"stablehlo.compare", compare, ALL, 2},
-	{"stablehlo.select", apart, 6, 1},
-	{"stablehlo.dot_general", dot, ALL, 2},
-	{"stablehlo.broadcast_in_dim", apart, ALL, 1},
-	{"stablehlo.reshape", apart, ALL, 1},
-	{"stablehlo.transpose", apart, ALL, 1},
-	{"stablehlo.reverse", apart, ALL, 1},
-	{"stablehlo.concatenate", apart, ALL, 1},
-	{"stablehlo.slice", apart, ALL, 1},
-	{"stablehlo.pad", apart, ALL, 1},
-	{"stablehlo.dynamic_slice", apart, 1, 1},
-	{"stablehlo.dynamic_update_slice", apart, 3, 1},
-	{"stablehlo.gather", apart, 1, 1},
+#define ROW(name, build, pairs, operands) \
+	{ \
+		name, build, pairs, operands, NULL, NULL \
+	}
+#define UNARY(name, function) \
+	{ \
+		name, formula, ALL, 1, function, NULL \
+	}
+#define BINARY(name, function) \
+	{ \
+		name, formula, ALL, 2, NULL, function \
+	}
+static const ComplexRow rows[] = {
+	ROW("stablehlo.constant", constant, 0, 0),
+	ROW("stablehlo.real", real_part, ALL, 1),
+	ROW("stablehlo.imag", imaginary_part, ALL, 1),
+	ROW("stablehlo.complex", together, 0, 2),
+	ROW("stablehlo.add", apart, ALL, 1),
+	ROW("stablehlo.subtract", apart, ALL, 1),
+	ROW("stablehlo.negate", apart, ALL, 1),
+	BINARY("stablehlo.multiply", complex_product),
+	ROW("stablehlo.divide", divide, ALL, 2),
+	BINARY("stablehlo.power", complex_pow),
+	UNARY("stablehlo.exponential", complex_exp),
+	UNARY("stablehlo.exponential_minus_one", complex_expm1),
+	UNARY("stablehlo.log", complex_log),
+	UNARY("stablehlo.log_plus_one", complex_log1p),
+	UNARY("stablehlo.sqrt", complex_sqrt),
+	UNARY("stablehlo.rsqrt", complex_rsqrt),
+	UNARY("stablehlo.sine", complex_sin),
+	UNARY("stablehlo.cosine", complex_cos),
+	UNARY("stablehlo.tan", complex_tan),
+	UNARY("stablehlo.tanh", complex_tanh),
+	UNARY("stablehlo.sign", complex_sign),
+	UNARY("chlo.sinh", complex_sinh),
+	UNARY("chlo.cosh", complex_cosh),
+	UNARY("chlo.tan", complex_tan),
+	UNARY("chlo.square", complex_square),
+	ROW("stablehlo.abs", absolute, ALL, 1),
+	ROW("stablehlo.convert", convert, 0, 1),
+	ROW("stablehlo.compare", compare, ALL, 2),
+	ROW("stablehlo.select", apart, 6, 1),
+	ROW("stablehlo.dot_general", dot, ALL, 2),
+	ROW("stablehlo.broadcast_in_dim", apart, ALL, 1),
+	ROW("stablehlo.reshape", apart, ALL, 1),
+	ROW("stablehlo.transpose", apart, ALL, 1),
+	ROW("stablehlo.reverse", apart, ALL, 1),
+	ROW("stablehlo.concatenate", apart, ALL, 1),
+	ROW("stablehlo.slice", apart, ALL, 1),
+	ROW("stablehlo.pad", apart, ALL, 1),
+	ROW("stablehlo.dynamic_slice", apart, 1, 1),
+	ROW("stablehlo.dynamic_update_slice", apart, 3, 1),
+	ROW("stablehlo.gather", apart, 1, 1),
+	ROW("stablehlo.scatter", scatter, 5, 3),
+	ROW("stablehlo.iota", iota, 0, 0),
 	/* by each element of a pair, or by what is inside */
-	{"stablehlo.fft", NULL, 0, 0},
-	{"func.call", NULL, 0, 0},
-	{"stablehlo.while", NULL, 0, 0},
-	{"stablehlo.case", NULL, 0, 0},
-	{"stablehlo.if", NULL, 0, 0},
-	{"stablehlo.optimization_barrier", NULL, 0, 0},
-	{"stablehlo.custom_call", NULL, 0, 0},
-	{"sdy.sharding_constraint", NULL, 0, 0},
-	{"sdy.manual_computation", NULL, 0, 0},
-	{"stablehlo.all_gather", NULL, 0, 0},
-	{"stablehlo.all_to_all", NULL, 0, 0},
-	{"stablehlo.collective_permute", NULL, 0, 0},
+	ROW("stablehlo.fft", NULL, 0, 0),
+	ROW("func.call", NULL, 0, 0),
+	ROW("stablehlo.while", NULL, 0, 0),
+	ROW("stablehlo.case", NULL, 0, 0),
+	ROW("stablehlo.if", NULL, 0, 0),
+	ROW("stablehlo.optimization_barrier", NULL, 0, 0),
+	ROW("stablehlo.custom_call", NULL, 0, 0),
+	ROW("sdy.sharding_constraint", NULL, 0, 0),
+	ROW("sdy.manual_computation", NULL, 0, 0),
+	ROW("stablehlo.all_gather", NULL, 0, 0),
+	ROW("stablehlo.all_to_all", NULL, 0, 0),
+	ROW("stablehlo.collective_permute", NULL, 0, 0),
 };
+#undef ROW
+#undef UNARY
+#undef BINARY
 
-static const struct ComplexRow *
+static const ComplexRow *
 row_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -364,8 +376,9 @@ is_sum(Import *in, const MlirOp *op)
 {
 	Combiner c;
 
-	return !strcmp(op->name, "stablehlo.reduce") && region_combiner(in, op, &c)
-		&& c == C_add;
+	return (!strcmp(op->name, "stablehlo.reduce")
+		       || !strcmp(op->name, "stablehlo.reduce_window"))
+		&& region_combiner(in, op, &c) && c == C_add;
 }
 
 /* Has it complex numbers? */
@@ -389,7 +402,7 @@ is_complex(const Import *in, const MlirOp *op)
 bool
 read_complex(Import *in, const MlirOp *op, const ImportRow *row, bool *right)
 {
-	const struct ComplexRow *found = row_of(op->name);
+	const ComplexRow *found = row_of(op->name);
 
 	if (!is_complex(in, op) || (found && !found->build))
 		return false;

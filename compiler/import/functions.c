@@ -25,7 +25,7 @@ half_exp(Make k, Value *x)
 	return make_unary(k, O_exp, with(k, O_add, x, -LN_2));
 }
 
-static Value *
+Value *
 formula_cosh(Make k, Value *x)
 {
 	Value *up = half_exp(k, x);
@@ -33,7 +33,7 @@ formula_cosh(Make k, Value *x)
 	return make_binary(k, O_add, up, half_exp(k, make_unary(k, O_neg, x)));
 }
 
-static Value *
+Value *
 formula_sinh(Make k, Value *x)
 {
 	Value *e = make_unary(k, O_expm1, x);

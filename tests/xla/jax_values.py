@@ -285,7 +285,7 @@ def nibbles(x, y, w):
 
 
 def complex_numbers(z, w, x):
-    """Of complex numbers all that is not opaque; some are far."""
+    """Ops of shapes, products; some are far."""
     c, far = z * w + 2j, z * 10.0 ** jnp.arange(-10, 14, 3)
     picked = jnp.where(x > 0, z, -z).astype(z.dtype)
     table = z * np.array([1 + 2j, 3, 4, 5 - 1j, 0, 1j, -1, 2], z.dtype)
@@ -294,6 +294,17 @@ def complex_numbers(z, w, x):
         lax.complex(x, x * 2), jnp.sum(z, 0), picked, x * z, z == picked, jnp.concatenate([z, c], 1)[1:, 2:5].T, table, \
         jnp.pad(z, ((1, 1), (0, 2))), again, z[:, ::-1], z.reshape(4, 16), z[jnp.array([3, 1])], jnp.abs(far), 1 / far, \
         jnp.einsum("bij,bjk->bik", z.reshape(2, 4, 8), w.reshape(2, 8, 4))
+
+
+def complex_functions(z, w):
+    """Near 0, far, at the edges of quadrants."""
+    every = (jnp.sqrt, lax.rsqrt, jnp.tanh, jnp.tan, jnp.cosh, jnp.sin, jnp.cos, jnp.log1p, jnp.expm1, jnp.sign,
+             jax.nn.sigmoid)
+    far, holes = z * 10.0 ** jnp.arange(-14, 18, 4), jnp.where(abs(z) > 0.5, z, 0)
+    i = jnp.array([1, 3, 1])
+    return *[f(v) for f in every for v in (z, z * 1e-4)], jnp.sinh(z), jnp.sqrt(far), jnp.sign(far), jnp.tanh(z * 40), jnp.sqrt(holes), \
+        jnp.sign(holes), z ** w, z ** 2.5, z ** 2, 2 ** z, holes ** 0.5, jnp.sqrt(-abs(z) + 0j), jnp.cumsum(z, 0), \
+        z.at[i].add(w[:3]), z.at[i + 1].set(w[1]), lax.iota(jnp.complex64, 8) + z, jnp.mean(z, 1)
 
 
 def transforms(z, x, y):
@@ -347,6 +358,8 @@ MORE = {
                               AT((16, 8), "data", "model", dtype=getattr(jnp, dtype))) for dtype in ("int4", "uint4")},
     "complex_numbers": (complex_numbers, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 8), None, "model", dtype=jnp.complex64),
                         AT((8, 8), None, "model")),
+    "complex_functions": (complex_functions, AT((8, 8), "data", None, dtype=jnp.complex64),
+                          AT((8, 8), None, "model", dtype=jnp.complex64)),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
@@ -357,7 +370,7 @@ MORE = {
 
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
 # features are split, a running maximum beside others along a dim that is.
-WHOLE = ("convolutions_of_features", "running")
+WHOLE = ("convolutions_of_features", "running", "complex_functions")
 
 
 # What is rounded to few digits, and so may be one in the last place off.
