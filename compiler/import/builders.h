@@ -22,7 +22,8 @@ enum {
 	FORMULA_atanh,
 	FORMULA_erfc,
 	FORMULA_lgamma,
-	FORMULA_digamma
+	FORMULA_digamma,
+	FORMULA_round_away
 };
 Builder import_op_formula;
 Value *formula_sinh(Make k, Value *x);

@@ -232,6 +232,19 @@ formula_digamma(Make k, Value *x)
 	return make_select(k, pole, number_like(k, x, NAN), y);
 }
 
+/* Halves away from 0. */
+static Value *
+formula_round_away(Make k, Value *x)
+{
+	Value *a = make_unary(k, O_abs, x), *whole = make_unary(k, O_floor, a);
+	Value *half = compare_with(k, DIR_GE, make_binary(k, O_sub, a, whole), 0.5);
+	Value *next = with(k, O_add, whole, 1);
+	Value *size = make_select(k, half, next, whole);
+	Value *below = compare_with(k, DIR_LT, x, 0);
+
+	return make_select(k, below, make_unary(k, O_neg, size), size);
+}
+
 bool
 import_op_formula(Import *in, const MlirOp *op, int kind)
 {
@@ -242,7 +255,8 @@ import_op_formula(Import *in, const MlirOp *op, int kind)
 		[FORMULA_atanh] = formula_atanh,
 		[FORMULA_erfc] = formula_erfc,
 		[FORMULA_lgamma] = formula_lgamma,
-		[FORMULA_digamma] = formula_digamma};
+		[FORMULA_digamma] = formula_digamma,
+		[FORMULA_round_away] = formula_round_away};
 
 	if (in->noperands != 1 || !dtype_is_float(in->operands[0]->type.dtype))
 		return read_wrong(in, op->range, "%s takes 1 operand, of floats", op->name);

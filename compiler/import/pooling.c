@@ -130,7 +130,7 @@ import_op_window(Import *in, const MlirOp *op, int detail)
 	bool repeats = known && ((c != C_add && c != C_mul) || is_identity(in->operands[1], c));
 	if (one)
 		dim = running_dim(&frame, &in->operands[0]->type);
-	if (known ? !repeats : dim < 0 || !region_lifts(in, op))
+	if (known ? !repeats : dim < 0 || !region_lifts(in, op, 1))
 		return read_opaque(in, op,
 			"stablehlo.reduce_window of several operands or steps");
 	in->results[0] = reduce_windows(in, op, &frame, known ? &c : NULL, dim);

@@ -201,8 +201,11 @@ bool regions_capture(Import *in, const MlirOp *op);
 /* What region 0, of scalars and their elements alone, makes of two tensors element by
    element; NULL after a message. */
 Value *read_lifted(Import *in, const MlirOp *op, Value *a, Value *b);
-/* Is it so? */
-bool region_lifts(Import *in, const MlirOp *op);
+/* Is it so, of two of each of so many tensors? */
+bool region_lifts(Import *in, const MlirOp *op, int ntensors);
+/* The operands, n tensors and what each begins with, reduced over dims by such a region of any
+   associative step; false after a message. */
+bool reduce_lifted(Import *in, const MlirOp *op, const Numbers *dims);
 
 /* ---- sums.c: regions of one step */
 /* The only op of the region that does something, of its two parameters; or NULL. */

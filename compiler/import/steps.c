@@ -92,9 +92,9 @@ scatter_steps(Import *in, const MlirOp *op, bool unique)
 {
 	static const char what[] = "stablehlo.scatter with a step of its own";
 	Value *x = in->operands[0], *update = in->operands[2];
-	bool reads = region_lifts(in, op) && reads_update(op);
+	bool reads = region_lifts(in, op, 1) && reads_update(op);
 
-	if (!region_lifts(in, op) || (reads && (!unique || x->type.dtype == D_pred)))
+	if (!region_lifts(in, op, 1) || (reads && (!unique || x->type.dtype == D_pred)))
 		return read_opaque(in, op, what);
 	Type counts = type_of(D_i32, x->type.rank, x->type.dims);
 	Type ones = type_of(D_i32, update->type.rank, update->type.dims);

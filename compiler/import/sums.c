@@ -221,6 +221,24 @@ combine(Make k, Combiner c, Value *a, Value *b)
 	return make_binary(k, kinds[c], a, b);
 }
 
+/* Tensors of one shape, over dims of it, each from a scalar on, by a region that lifts? */
+static bool
+reduces_alike(Import *in, const MlirOp *op, const Numbers *dims)
+{
+	int n = in->noperands / 2;
+	bool alike = n > 0 && in->noperands == 2 * n && op->types.n == n;
+
+	for (int i = 0; alike && i < n; i++) {
+		const Type *type = &in->operands[i]->type, *init = &in->operands[n + i]->type;
+		const Type *first = &in->operands[0]->type;
+		Type same = type_of(type->dtype, first->rank, first->dims);
+		alike = type_equal(type, &same) && !init->rank && init->dtype == type->dtype;
+	}
+	for (int i = 0; alike && i < dims->n; i++)
+		alike = dims->v[i] >= 0 && dims->v[i] < in->operands[0]->type.rank;
+	return alike && region_lifts(in, op, n);
+}
+
 bool
 import_op_reduce(Import *in, const MlirOp *op, int detail)
 {
@@ -243,7 +261,9 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 		reduce_arguments(in, c, (int)dims.v[0]);
 		return true;
 	}
-	return read_opaque(in, op, "stablehlo.reduce of several operands or steps");
+	if (reduces_alike(in, op, &dims))
+		return reduce_lifted(in, op, &dims);
+	return read_opaque(in, op, "stablehlo.reduce of a region of its own");
 }
 
 /* ---- orders */

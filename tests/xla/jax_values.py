@@ -67,6 +67,21 @@ def rows(x, g):
     return normal, jnp.argmax(x, -1), jnp.sort(x, 0), jnp.cumsum(x, 1)
 
 
+def steps_of_their_own(x, i):
+    """Reductions by what is no combiner, of several tensors, of odd sizes, over several dims."""
+    def both(p, q):
+        return jnp.maximum(p[0], q[0]), p[1] + q[1]
+    def log_sum(p, q):
+        return jnp.logaddexp(p, q)
+    least = (jnp.float32(-jnp.inf), jnp.int32(0))
+    def last(p, q):
+        take = q[1] >= 0
+        return lax.select(take, q[0], p[0]), lax.select(take, q[1], p[1])
+    return lax.reduce(x, jnp.float32(-jnp.inf), log_sum, (0,)), lax.reduce(x[:, :7], jnp.float32(-1), log_sum, (0, 1)), \
+        lax.reduce((x, i), least, both, (1,)), \
+        lax.reduce((x, i), (jnp.float32(0), jnp.int32(-1)), last, (1,)), lax.round(x * 4, lax.RoundingMethod.AWAY_FROM_ZERO)
+
+
 def shapes(x, w):
     h = lax.with_sharding_constraint(x @ w, NamedSharding(MESH, P("data", "model")))
     return jnp.concatenate([h, h[:, ::-1]], 1)[:, 3:20], jnp.pad(h, ((1, 2), (0, 3))).T
@@ -327,6 +342,7 @@ MORE = {
     "attention": (attention, HEADS, HEADS, HEADS),
     "choices": (choices, AT((8, 8), "data", None)),
     "rows": (rows, AT((8, 32), "data", "model"), AT((32,), "model")),
+    "steps_of_their_own": (steps_of_their_own, AT((8, 13), "data", None), AT((8, 13), dtype=jnp.int32)),
     "shapes": (shapes, AT((8, 16), "data", None), AT((16, 16), None, None)),
     "picks": (picks, AT((8, 32), "data", None)),
     "bounds": (bounds, AT((8, 8), "data", None)),
@@ -370,7 +386,7 @@ MORE = {
 
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
 # features are split, a running maximum beside others along a dim that is.
-WHOLE = ("convolutions_of_features", "running", "complex_functions")
+WHOLE = ("convolutions_of_features", "running", "complex_functions", "steps_of_their_own")
 
 
 # What is rounded to few digits, and so may be one in the last place off.

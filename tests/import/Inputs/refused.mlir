@@ -13,7 +13,7 @@ module @refused {
     }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %doubled = "stablehlo.reduce"(%x, %one) <{dimensions = array<i64: 1>}> ({
     ^bb0(%p: tensor<f32>, %q: tensor<f32>):
-      %r = stablehlo.add %p, %p : tensor<f32>
+      %r = stablehlo.add %p, %one : tensor<f32>
       stablehlo.return %r : tensor<f32>
     }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
     return %sum, %sorted, %doubled : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
