@@ -8,8 +8,8 @@ Program I of a seed is always the same (generate.py): jit, scan, grad, shard_map
 explicit mode.  It is lowered for TPU on a mesh of eight devices and asked:
 
     values      shdc --interpret on emulated devices beside JAX on eight CPU devices (where XLA's
-                partition is wrong, which it is of some scatters, beside JAX on one): largest
-                difference over the result's largest magnitude (at least 0.1: it may be a
+                partition is wrong, which it is of some scatters, beside JAX on one, or op by op):
+                largest difference over the result's largest magnitude (at least 0.1: it may be a
                 difference itself), f32 1e-5, what was bf16 once 1e-2, integers exactly; up to ten
                 times as much where JAX's own result goes as far when its arguments are off by
                 their last place
@@ -118,11 +118,13 @@ def check(shdc, program, folder):
     except ValueError as why:
         return [*wrong, str(why)]
     off = differences(program, got, wanted)
-    alone = jax.jit(program.function) if off and not program.explicit else None
-    if alone and not differences(program, got, jax.tree.leaves(alone(*map(np.asarray, values)))):
-        print("# XLA's own partition of this program computes something else than the program")
-        off = []
-    if off and alone and not differences(program, got, wanted, moved(program, values, wanted)):
+    there = list(map(np.asarray, values))
+    for alone in () if program.explicit else (jax.jit(program.function), program.function):
+        if off and not differences(program, got, jax.tree.leaves(alone(*there))):
+            print("# XLA's own partition of this program computes something else than the program")
+            off = []
+    if off and not program.explicit \
+            and not differences(program, got, wanted, moved(program, values, wanted)):
         print("# ill-conditioned, %s: so is JAX's where arguments are off by their last place" % "; ".join(off))
         off = []
     return wrong + off

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from block import Var
 
 DTYPES = ("float32", "bfloat16", "int32", "uint32", "int8", "uint8", "bool")
-SMOOTH = ("jnp.tanh(%s)", "jnp.sin(%s)", "jnp.cos(%s)", "jnp.exp(-abs(%s))", "jnp.sqrt(abs(%s) + 0.5)",
-          "jax.nn.sigmoid(%s)", "lax.rsqrt(1 + %s * %s)", "jnp.log1p(abs(%s))", "lax.erf(%s)", "jax.nn.gelu(%s)",
+SMOOTH = ("jnp.tanh(%s)", "jnp.sin(jnp.clip(%s, -8, 8))", "jnp.cos(jnp.clip(%s, -8, 8))", "jnp.exp(-abs(%s))",
+          "jnp.sqrt(abs(%s) + 0.5)", "jax.nn.sigmoid(%s)", "lax.rsqrt(1 + %s * %s)", "jnp.log1p(abs(%s))", "lax.erf(%s)", "jax.nn.gelu(%s)",
           "jax.nn.softplus(%s)", "jnp.arctan(%s)", "jnp.expm1(-abs(%s))", "1 / (1.5 + abs(%s))", "jnp.cbrt(%s + 3)",
           "jax.nn.silu(%s)")
 
@@ -514,7 +514,7 @@ def loop(block):
     i = Var(block.program.fresh("p"), jax.ShapeDtypeStruct((), jnp.int32), 5)
     args = [i, parameter(block, c)]
     f, lines, body = block.define(args, block.random.randint(1, 3),
-                                  lambda body: "jnp.sin(%s)" % last_like(body, args[1]).name)
+                                  lambda body: "jnp.sin(jnp.clip(%s, -8, 8))" % last_like(body, args[1]).name)
     if block.random.random() < 0.6:
         loosen(block.write("lax.fori_loop(0, %d, %s, %s)" % (block.random.randint(1, 4), f, c.name), before=lines), body)
     else:
