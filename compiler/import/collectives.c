@@ -87,6 +87,34 @@ is_inside(Import *in, const MlirOp *op, int n)
 		|| read_wrong(in, op->range, "%s takes %d operands", op->name, n);
 }
 
+/* Of a region along axes of size 1 JAX leaves nothing but what is in it: outside of regions,
+   groups of one device each, or what each device sends to itself. */
+static bool
+is_alone(Import *in, const MlirOp *op, const char *devices)
+{
+	Dense table;
+	int64_t width;
+	bool alone = !in->manual.n && in->noperands == 1 && op->types.n == 1
+		&& read_table(in, attr_of(in, op, devices), &table, &width);
+
+	for (int64_t i = 0; alone && i < table.n; i++)
+		alone = table.v[i] == table.v[i - i % width];
+	return alone;
+}
+
+/* Then the result is the operand, while these axes are of size 1. */
+static bool
+pass_on(Import *in)
+{
+	AxisList axes = {0};
+
+	for (int i = 0; i < in->written.naxes; i++)
+		if (in->written.axes[i].size == 1)
+			axes_append(&axes, axis_whole(&in->written, i));
+	in->results[0] = in->operands[0];
+	return axes_keep_sizes(in, &axes, in->make.range);
+}
+
 static const char no_axes[] = "a collective whose groups are not along axes of the mesh";
 
 /* What is made of a device's number takes it for one of the mesh in the text. */
@@ -121,6 +149,8 @@ import_op_collective(Import *in, const MlirOp *op, int kind)
 	Combiner c = C_add;
 	AxisList axes;
 
+	if (is_alone(in, op, "replica_groups"))
+		return pass_on(in);
 	if (!is_inside(in, op, -1))
 		return false;
 	if (op->types.n != in->noperands
@@ -147,6 +177,8 @@ import_op_all_to_all(Import *in, const MlirOp *op, int detail)
 		(int)integer_of(in, op, "split_dimension", -1), {0}};
 
 	(void)detail;
+	if (is_alone(in, op, "replica_groups"))
+		return pass_on(in);
 	if (!is_inside(in, op, 1))
 		return false;
 	int rank = in->operands[0]->type.rank;
@@ -215,6 +247,8 @@ import_op_permute(Import *in, const MlirOp *op, int detail)
 	int64_t width;
 
 	(void)detail;
+	if (is_alone(in, op, "source_target_pairs"))
+		return pass_on(in);
 	if (!is_inside(in, op, 1))
 		return false;
 	if (!read_table(in, attr_of(in, op, "source_target_pairs"), &pairs, &width)
