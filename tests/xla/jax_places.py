@@ -12,8 +12,9 @@ from jaxlib.mlir.passmanager import PassManager
 
 def known(text):
     """Of what works element by element, and Shardy has no rule for, ops that it has one for."""
-    text = re.sub(r"chlo\.\w+ (%[\w#]+) : (tensor<[^>]*>) -> \2", r"stablehlo.negate \1 : \2", text)
-    return re.sub(r"chlo\.\w+ (%[\w#]+, %[\w#]+) : (tensor<[^>]*>), \2 -> \2", r"stablehlo.add \1 : \2", text)
+    tensor = r"(tensor<(?:[^<>]|<\w*>)*>)"
+    text = re.sub(r"chlo\.\w+ (%[\w#]+) : " + tensor + r" -> \2", r"stablehlo.negate \1 : \2", text)
+    return re.sub(r"chlo\.\w+ (%[\w#]+, %[\w#]+) : " + tensor + r", \2 -> \2", r"stablehlo.add \1 : \2", text)
 
 
 def renamed(op, values):
