@@ -297,7 +297,7 @@ build_cross_entropy(Call *c, const Argument *a)
 {
 	const Type *logits = &a[0].tensor->type, *labels = &a[1].tensor->type;
 	int last = logits->rank - 1;
-	Type each = type_of(labels->dtype, last, logits->dims);
+	Type each = type_of(labels->dtype, last < 0 ? 0 : last, logits->dims);
 	if (last < 0 || !type_equal(&each, labels))
 		return complain(c->elab, DIAG_shape, a[1].range,
 			"the labels of %s are %s; one is wanted for each row of the last dim",
