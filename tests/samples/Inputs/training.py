@@ -37,7 +37,8 @@ ROWS = [
     ("data parallel, 4 microbatches", "data -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
     ("... a checkpoint a layer", "checkpoint -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
     ("... ZeRO-1", "zero1 -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12/N"),
-    ("... ZeRO-2", "zero2 -D MICRO=4", "(4 + 1) W (N-1)/N", "2 + (2 + 12)/N"),
+    ("... ZeRO-2", "zero2 -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12/N"),
+    ("... ZeRO-3", "zero3 -D MICRO=4", "(2 4 + 1) W (N-1)/N", "2/N + 2 + 12/N"),
 ]
 
 
@@ -62,21 +63,22 @@ def both(shdc):
     return sends, holds
 
 
-# How the layers are gone through instead, in zero3.shd.
-UNROLLED = """fn deep(x, Wi, Wo) {
+# What is written instead, by what stands there: how the layers are gone through in zero3.shd,
+LOSS = r"fn loss.*\n"
+UNROLLED = {LOSS: """fn deep(x, Wi, Wo) {
   var h = x;
   for unroll i in 0..L { h = layer(h, Wi[i], Wo[i]); }
   return h;
 }
 fn loss(x, wanted, Wi, Wo) { return error(deep(x, Wi, Wo), wanted); }
-"""
-GATHERED = """fn loss(x, wanted, Wi, Wo) {
+"""}
+GATHERED = {LOSS: """fn loss(x, wanted, Wi, Wo) {
   let wi: bf16[L, D, F] replicated = Wi;
   let wo: bf16[L, F, D] replicated = Wo;
   return error(layers(x, wi, wo), wanted);
 }
-"""
-SAVED = """checkpoint fn saved(x, wi, wo) {
+"""}
+SAVED = {LOSS: """checkpoint fn saved(x, wi, wo) {
   let a: bf16[D, F] replicated = wi;
   let b: bf16[F, D] replicated = wo;
   return x + matmul(save(relu(matmul(x, save(a)))), save(b));
@@ -86,15 +88,17 @@ fn loss(x, wanted, Wi, Wo) {
   for (wi, wo) in (Wi, Wo) { h = saved(h, wi, wo); }
   return error(h, wanted);
 }
-"""
-# how, program and options, what `loss` is in it (None: as it is)
+"""}
+# and where gradients are while microbatches are added up.
+SPLIT = {"var gi = .*": "var gi: InSum = zeros(InSum);", "var go = .*": "var go: OutSum = zeros(OutSum);"}
+# how, program and options, what is written instead
 WAYS = [
-    ("a loop of layers: each gathered again", "zero3", None),
+    ("a loop of layers: each gathered again", "zero3", {}),
     ("layers unrolled: kept, if that fits", "zero3", UNROLLED),
     ("a placed `let` before the loop: all kept", "zero3", GATHERED),
     ("a `save` of what a trip gathered", "zero3", SAVED),
-    ("sums written to be split", "zero2 -D MICRO=4", None),
-    ("sums of which nothing is written", "zero1 -D MICRO=4", None),
+    ("sums written to be split", "zero2 -D MICRO=4", SPLIT),
+    ("sums of which nothing is written", "zero2 -D MICRO=4", {}),
 ]
 
 
@@ -104,17 +108,23 @@ def priced(shdc, program, overlap):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
+def sample(name):
+    with open(os.path.join(SAMPLES, "training", name + ".shd"), encoding="utf-8") as f:
+        return f.read()
+
+
 def ways(shdc):
     """A table of what is gathered again, and summed once or not."""
     rows = ["| how | program | bytes | memory | step | `--overlap=async` |", "|---|---|---|---|---|---|"]
-    for how, program, loss in WAYS:
+    for how, program, instead in WAYS:
         name, *options = program.split()
-        with open(os.path.join(SAMPLES, "training", name + ".shd"), encoding="utf-8") as f:
-            text = f.read()
+        text = sample(name).replace('import "models/feed_forward.shd";', sample("models/feed_forward"))
+        for pattern, new in instead.items():
+            text = re.sub(pattern, new, text)
         with tempfile.NamedTemporaryFile("w", suffix=".shd") as f:
-            f.write(re.sub(r"fn loss.*\n", lambda m: loss or m.group(), text))
+            f.write(text)
             f.flush()
-            run = [*options, "-I", os.path.join(SAMPLES, "training"), f.name]
+            run = [*options, f.name]
             plain, beside = (priced(shdc, run, overlap) for overlap in ("none", "async"))
         rows.append("| %s | `%s` | %s | %s | %.1f ms | %.1f ms |" % (
             how, " ".join([name + ".shd", *options]), format(plain["wire_bytes"], ","),
