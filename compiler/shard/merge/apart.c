@@ -94,7 +94,7 @@ is_gathered(const Value *v)
 }
 
 /* What a user takes for the value.  What is gathered from what was gathered makes that a
-   user of it. */
+   user of it.  A fence takes what is there: so backward takes what a `save` keeps. */
 static Value *
 use_by(Apart *ap, Value *v, Op *user)
 {
@@ -102,7 +102,7 @@ use_by(Apart *ap, Value *v, Op *user)
 
 	if (!is_gathered(v))
 		return v;
-	bool far = use->met && ap->before > use->full;
+	bool far = use->met && ap->before > use->full && user->kind != O_fence;
 	ap->any |= far;
 	if (far && ap->really) {
 		Op *again = op_clone(v->def);
