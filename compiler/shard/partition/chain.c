@@ -245,13 +245,34 @@ take_branches(Chain *chain, const Op *op, int result)
 	return sums;
 }
 
+/* What a branch alone is handed, if that is one. */
+static bool
+take_handed(Chain *chain, const Value *v)
+{
+	const Op *op = v->block->parent;
+
+	if (!op || !op_is_branch(op))
+		return false;
+	for (int k = 0; k < op->nbodies; k++)
+		if (op->bodies[k]->params[v->index] != v
+			&& op->bodies[k]->params[v->index]->uses)
+			return false;
+	if (!take_sum(chain, op->block, op->operands[v->index + 1]))
+		return false;
+	for (int k = 0; k < op->nbodies; k++)
+		add_step(chain, NULL, op->bodies[k]->params[v->index]);
+	return true;
+}
+
 bool
 take_sum(Chain *chain, const Block *b, Value *v)
 {
 	Op *op = v->def;
 
-	if (v->uses != 1 || v->block != b || !op)
+	if (v->uses != 1 || v->block != b)
 		return false;
+	if (!op)
+		return take_handed(chain, v);
 	if (is_sum(chain, op, true)) {
 		take_move(chain, op);
 		chain->steps->leaf = true;
