@@ -39,7 +39,7 @@ def wrong_plan(plan, stats, c):
     if stats["memory_peak"] != peak:
         return "peak %d, and %d in stats" % (peak, stats["memory_peak"])
     slab = int(re.search(r"\.slab_bytes = (\d+)", c)[1])
-    apart = 2 if re.search(r"_[iu]4\b", c) else 1     # numbers of four bits have a byte here
+    apart = 1 + any(re.match(r"[iu]4\[", b["type"]) for b in buffers)    # these have a byte here
     if slab != end * apart + plan["scratch"]:
         return "peak %d, and a slab of %d" % (peak, slab)
     if most_live(plan) > end or plan["live"] > end:
