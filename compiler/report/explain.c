@@ -431,6 +431,8 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 		text_totals(t, m, &options->outcome);
 	text_addn(t, told->moves.s, told->moves.n);
 	text_addn(t, told->repeated.s, told->repeated.n);
+	if (m->level == L_scheduled)
+		text_repeated_steps(t, m, told->repeated.n > 0);
 	text_addn(t, told->choices.s, told->choices.n);
 	if (m->level == L_scheduled && options->annotations)
 		text_annotations(t, m, options);

@@ -1,14 +1,18 @@
 /*
- * repeated.c - products, sorts and other kernels of their own that devices along an axis
- * compute each for itself.
+ * repeated.c - what devices along an axis compute each for itself.
  *
  *   einsum 'bf,fd->bd', line 13: 4 times over, by each device along Y, 524 kFLOP and 3 us
  *     planned for 5 us with its moves, 2 kB; split over Y it would be 7 us, 6 kB
  *
- * What was compared are the prices that `partition` had for the op with all that moves
- * for it.  Copies that calls and unrolled loops made are told once, together.
+ * Of products, sorts and other kernels of their own what was compared are the prices that
+ * `partition` had for the op with all that moves for it.  Copies that calls and unrolled
+ * loops made are told once, together.
  *
- * requires  L_resharded, with the ledger of `partition`
+ *   rms_norm, line 9: 4 times over, by each device along Y, 12 us of a run
+ *     split over Y it would be 4.2 us, and what then moves
+ *
+ * What else is computed takes time only where it is fused; so it is told of the steps
+ * of a run, those of one line together.
  */
 #include <stdlib.h>
 #include "cost/ledger.h"
@@ -112,4 +116,134 @@ text_repeated(Text *t, Module *m)
 	}
 	if (n > MOST_TOLD)
 		text_printf(t, "  and %d more that take less\n", n - MOST_TOLD);
+}
+
+/* ---- fused steps ------------------------------------------------------------------- */
+
+typedef struct Steps {
+	const TimelineStep *first;
+	AxisRef axis;
+	int64_t picoseconds; /* of a run, all of one line */
+	double split;	     /* ... in seconds, if each device computed its part of it */
+} Steps;
+
+static int
+by_time(const void *a, const void *b)
+{
+	const Steps *x = *(Steps *const *)a, *y = *(Steps *const *)b;
+
+	if (x->picoseconds != y->picoseconds)
+		return x->picoseconds < y->picoseconds ? 1 : -1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Is one computed that is told of before, with its moves? */
+static bool
+is_told_alone(const Op *op)
+{
+	bool alone = op_is_alone(op) || step_product(op);
+
+	for (int i = 0; i < op->nbodies && !alone; i++)
+		for (const Op *o = op->bodies[i]->first; o && !alone; o = o->next)
+			alone = op_is_alone(o);
+	return alone;
+}
+
+/* The same on all devices along the axis.  What depends on which device it is, and all of a
+   manual region, has no placement. */
+static bool
+is_same_along(const Value *v, AxisRef axis)
+{
+	return !v->no_placement && !placement_uses(&v->placement, axis);
+}
+
+static bool
+could_split(const Value *v, AxisRef axis)
+{
+	for (int d = 0; d < v->type.rank; d++)
+		if (v->type.dims[d] % axis.size == 0)
+			return true;
+	return false;
+}
+
+/* Of its time once, without what moves then: a launch takes as long. */
+static double
+share_if_split(const StepCost *cost, AxisRef axis)
+{
+	double launch = cost->busy[RESOURCE_latency];
+
+	return (launch + (cost->seconds - launch) / axis.size) / cost->seconds;
+}
+
+static bool
+is_repeated_step(const TimelineStep *s, AxisRef axis)
+{
+	const Op *op = s->op;
+	bool could = false;
+
+	if (s->moves || !(s->cost.flops > 0) || is_told_alone(op))
+		return false;
+	for (int i = 0; i < op->noperands + op->nresults; i++) {
+		const Value *v =
+			i < op->noperands ? op->operands[i] : op->results[i - op->noperands];
+		if (!is_same_along(v, axis))
+			return false;
+		could |= could_split(v, axis);
+	}
+	return could;
+}
+
+/* Those of one line and of one axis; what takes longest first. */
+static Steps **
+find_steps(const Timeline *timeline, Arena *a, int *n)
+{
+	const Mesh *mesh = &timeline->module->mesh;
+	Table *by_place = table_new(a);
+	Steps **found = NEW_ARRAY(a, Steps *, timeline->n * mesh->naxes + 1);
+
+	for (int i = 0; i < timeline->n * mesh->naxes; i++) {
+		const TimelineStep *s = &timeline->steps[i / mesh->naxes];
+		AxisRef axis = axis_whole(mesh, i % mesh->naxes);
+		if (axis.size == 1 || !is_repeated_step(s, axis))
+			continue;
+		const char *place = arena_printf(a, "%d:%d %s %d", s->op->range.file,
+			s->op->range.line, s->op->label, axis.axis);
+		Steps *of = table_get(by_place, place);
+		if (!of) {
+			found[(*n)++] = of = NEW(a, Steps);
+			*of = (Steps){.first = s, .axis = axis};
+			table_set(by_place, place, of);
+		}
+		of->picoseconds = add_picoseconds(of->picoseconds, step_share(s));
+		of->split += (double)step_share(s) * 1e-12 * share_if_split(&s->cost, axis);
+	}
+	qsort(found, (size_t)*n, sizeof *found, by_time);
+	return found;
+}
+
+void
+text_repeated_steps(Text *t, Module *m, bool headed)
+{
+	Arena *a = arena_new();
+	int n = 0;
+	Steps **found = find_steps(timeline_build(m, a), a, &n);
+
+	text_add(t, n && !headed ? "\nrepeated work\n" : "");
+	for (int i = 0; i < n && i < MOST_TOLD; i++) {
+		const Steps *of = found[i];
+		Text axis = {0};
+		text_axis(&axis, &m->mesh, of->axis);
+		text_printf(t, "  %s", of->first->op->label);
+		text_line(t, m, ", ", of->first->op->range, "");
+		text_printf(t, ": %d times over, by each device along %s, ", (int)of->axis.size,
+			axis.s);
+		text_seconds(t, (double)of->picoseconds * 1e-12);
+		text_printf(t, " of a run\n    split over %s it would be ", axis.s);
+		text_seconds(t, of->split);
+		text_add(t, ", and what then moves\n");
+		text_free(&axis);
+	}
+	if (n > MOST_TOLD)
+		text_printf(t, "  and %d more that take less\n", n - MOST_TOLD);
+	arena_free(a);
 }

@@ -47,6 +47,8 @@ typedef struct ExplainOptions {
 bool emit_explain(Module *m, const ExplainOptions *options, Text *t);
 /* repeated.c: at L_resharded, kernels of their own that are computed more than once. */
 void text_repeated(Text *t, Module *m);
+/* ... at L_scheduled, fused steps; `headed`: the first have been told. */
+void text_repeated_steps(Text *t, Module *m, bool headed);
 /* annotations.c: what each changed. */
 void text_annotations(Text *t, Module *m, const ExplainOptions *options);
 
