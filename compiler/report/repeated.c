@@ -127,13 +127,20 @@ typedef struct Steps {
 	double split;	     /* ... in seconds, if each device computed its part of it */
 } Steps;
 
+/* What would take so much less. */
+static double
+gain_of(const Steps *of)
+{
+	return (double)of->picoseconds * 1e-12 - of->split;
+}
+
 static int
-by_time(const void *a, const void *b)
+by_gain(const void *a, const void *b)
 {
 	const Steps *x = *(Steps *const *)a, *y = *(Steps *const *)b;
 
-	if (x->picoseconds != y->picoseconds)
-		return x->picoseconds < y->picoseconds ? 1 : -1;
+	if (gain_of(x) != gain_of(y))
+		return gain_of(x) < gain_of(y) ? 1 : -1;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
@@ -193,7 +200,7 @@ is_repeated_step(const TimelineStep *s, AxisRef axis)
 	return could;
 }
 
-/* Those of one line and of one axis; what takes longest first. */
+/* Those of one line and of one axis; where most is to be gained first. */
 static Steps **
 find_steps(const Timeline *timeline, Arena *a, int *n)
 {
@@ -217,7 +224,7 @@ find_steps(const Timeline *timeline, Arena *a, int *n)
 		of->picoseconds = add_picoseconds(of->picoseconds, step_share(s));
 		of->split += (double)step_share(s) * 1e-12 * share_if_split(&s->cost, axis);
 	}
-	qsort(found, (size_t)*n, sizeof *found, by_time);
+	qsort(found, (size_t)*n, sizeof *found, by_gain);
 	return found;
 }
 
@@ -244,6 +251,6 @@ text_repeated_steps(Text *t, Module *m, bool headed)
 		text_free(&axis);
 	}
 	if (n > MOST_TOLD)
-		text_printf(t, "  and %d more that take less\n", n - MOST_TOLD);
+		text_printf(t, "  and %d more where less is to be gained\n", n - MOST_TOLD);
 	arena_free(a);
 }
