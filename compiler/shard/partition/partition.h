@@ -237,7 +237,8 @@ void sink_moves(Partitioner *p, Block *b);
 typedef enum CombineWhere {
 	COMBINE_first,	/* where that moves least, the first there */
 	COMBINE_behind, /* the last, as for what is added up in a loop */
-	COMBINE_wide,	/* the first; also with what is summed over other axes behind */
+	COMBINE_wide,	/* where that takes least, of what moves no more; also with what is
+			   summed over other axes behind */
 } CombineWhere;
 void combine_shared(Partitioner *p, Block *b, CombineWhere where);
 

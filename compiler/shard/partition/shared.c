@@ -22,9 +22,10 @@ enum { MAX_NODES = 4096 }; /* of one graph; larger ones stay as they are */
 typedef struct Node {
 	Value *value; /* whole: what a move combines, or made of such by additions */
 	Placement partial;
-	bool sum;	/* a move that combines it; else made of such */
-	bool scattered; /* it is split along axes of the sum */
-	bool ends;	/* it was asked to be whole: combined by then */
+	bool sum;		  /* a move that combines it; else made of such */
+	bool scattered;		  /* it is split along axes of the sum */
+	bool ends;		  /* it was asked to be whole: combined by then */
+	const struct Node *moved; /* of a move that is no sum of its own here: what it moves */
 	Reason why;
 	int uses;	     /* by other nodes */
 	struct Node *twin;   /* the first that is equal, which will be merged; itself */
@@ -73,40 +74,36 @@ typedef struct Made {
 } Made;
 
 static bool
+has_equal_operands(const Graph *g, const Op *a, const Op *b, bool swapped)
+{
+	for (int k = 0; k < a->noperands; k++)
+		if (first_equal(g, a->operands[k])
+			!= first_equal(g, b->operands[swapped ? 1 - k : k]))
+			return false;
+	return true;
+}
+
+static bool
 are_made_alike(const void *item, const void *key)
 {
 	const Made *x = key;
 	const Op *a = item, *b = x->op;
-	const Value *of_a[2] = {0}, *of_b[2] = {0};
 
-	for (int k = 0; k < b->noperands && a->kind == b->kind; k++) {
-		of_a[k] = first_equal(x->graph, a->operands[k]);
-		of_b[k] = first_equal(x->graph, b->operands[k]);
-	}
-	return a->kind == b->kind && is_placed(a->results[0], &b->results[0]->placement)
-		&& ((of_a[0] == of_b[0] && of_a[1] == of_b[1])
-			|| (ops[a->kind].symmetric && of_a[0] == of_b[1]
-				&& of_a[1] == of_b[0]));
+	return op_same_rule(a, b) && is_placed(a->results[0], &b->results[0]->placement)
+		&& (has_equal_operands(x->graph, a, b, false)
+			|| (ops[a->kind].symmetric
+				&& has_equal_operands(x->graph, a, b, true)));
 }
 
-static bool
-combines_some(const Op *op)
-{
-	for (Combiner c = 0; c < COMBINER_COUNT; c++)
-		if (combines(op, c))
-			return true;
-	return false;
-}
-
-/* Merging comes later: equal are additions of the same two, which may be such, and moves of
-   the same. */
+/* Merging comes later: what is made alike of the same, which may be such, is equal. */
 static void
 find_twin(Graph *g, const Op *op)
 {
 	Made key = {g, op};
-	uint64_t hash = (uint64_t)op->kind;
+	uint64_t hash = op_rule_hash(op);
 
-	if (!op_is_move(op) && !combines_some(op))
+	if (op->nresults != 1 || op->nbodies || op->external || op->kind == O_fence
+		|| op->mode == MODE_explicit)
 		return;
 	for (int k = 0; k < op->noperands; k++)
 		hash += value_hash(first_equal(g, op->operands[k]));
@@ -272,6 +269,7 @@ find_sum(Graph *g, Op *op)
 	bool sum = !before || !leaves_parts(op, before, &partial);
 	Node *node = add_node(g, op->results[0], &partial, sum,
 		(Reason){op->label, op->range, op->requested});
+	node->moved = sum ? NULL : before;
 	node->ends = !sum && op->requested;
 }
 
@@ -382,21 +380,29 @@ rounds_added(const Value *v)
 	return 1;
 }
 
+typedef enum Measure { IN_BYTES, IN_PICOSECONDS } Measure;
+
+static double
+cost_between(const Graph *g, const Value *v, const Placement *from, Measure measure)
+{
+	const ReshardPlan *plan = reshard_plan(g->p->resharder, &v->type, from, &v->placement);
+
+	return measure == IN_BYTES ? plan->bytes : plan->seconds * 1e12;
+}
+
 /* What it takes to combine a node, 1 at least.  A move over other axes is then over all. */
 static int64_t
-bytes_to_combine(const Graph *g, const Node *node)
+cost_to_combine(const Graph *g, const Node *node, Measure measure)
 {
-	const Value *v = node->value, *moved = v->def->operands[0];
-	double bytes;
+	const Value *v = node->value;
+	double cost = cost_between(g, v, node->moved ? &node->moved->partial : &node->partial,
+		measure);
 
-	if (!node->sum && op_is_move(v->def))
-		bytes = bytes_between(g->p, v, &node_of(g, moved)->partial, &v->placement)
-			- bytes_between(g->p, v, &moved->placement, &v->placement);
-	else
-		bytes = bytes_between(g->p, v, &node->partial, &v->placement);
+	if (node->moved)
+		cost -= cost_between(g, v, &node->moved->value->placement, measure);
 	if (g->where == COMBINE_behind && !node->sum)
-		bytes /= (double)rounds_added(v);
-	return bytes > 1 ? (int64_t)bytes : 1; /* of no elements, or of a part of a round */
+		cost /= (double)rounds_added(v);
+	return cost > 1 ? (int64_t)cost : 1; /* of no elements, or of a part of a round */
 }
 
 /* Of the nodes of one graph. */
@@ -404,12 +410,13 @@ static VertexCut *
 cut_of(const Graph *g, Node *leader, int64_t *now)
 {
 	VertexCut *cut = vertex_cut_new(g->p->scratch);
+	Measure measure = g->where == COMBINE_wide ? IN_PICOSECONDS : IN_BYTES;
 
 	for (Node *node = leader->first; node; node = node->next) {
-		int64_t bytes = bytes_to_combine(g, node);
+		int64_t cost = cost_to_combine(g, node, measure);
 		if (node->twin == node)
-			node->vertex = vertex_cut_add(cut, bytes, node->sum);
-		*now += node->sum && node->twin == node ? bytes : 0;
+			node->vertex = vertex_cut_add(cut, cost, node->sum);
+		*now += node->sum && node->twin == node ? cost : 0;
 	}
 	for (Node *node = leader->first; node; node = node->next) {
 		if (node->ends || node->uses < node->value->uses)
@@ -469,7 +476,7 @@ combine_at(const Graph *g, const VertexCut *cut, Node *leader)
 		if (node->sum || side == CUT_behind)
 			continue;
 		take_parts(g, cut, node);
-		if (side == CUT_on && op_is_move(node->value->def))
+		if (side == CUT_on && node->moved)
 			continue; /* over all axes */
 		if (side == CUT_on && !is_placed(node->value, &node->partial))
 			move_for_all(g->p, node->value, &node->partial, node->value->def->next,
@@ -504,6 +511,20 @@ parts_have_room(const Graph *g, const VertexCut *cut, const Node *leader)
 	return true;
 }
 
+/* What takes less time may move more. */
+static bool
+moves_no_more(const Graph *g, const VertexCut *cut, const Node *leader)
+{
+	int64_t now = 0, then = 0;
+
+	for (const Node *node = leader->first; node; node = node->next) {
+		int64_t bytes = node->twin == node ? cost_to_combine(g, node, IN_BYTES) : 0;
+		now += node->sum ? bytes : 0;
+		then += vertex_cut_side(cut, node->twin->vertex) == CUT_on ? bytes : 0;
+	}
+	return then <= now;
+}
+
 void
 combine_shared(Partitioner *p, Block *b, CombineWhere where)
 {
@@ -527,6 +548,7 @@ combine_shared(Partitioner *p, Block *b, CombineWhere where)
 			continue;
 		VertexCut *cut = cut_of(&g, leader, &now);
 		if (vertex_cut_find(cut, behind) < now + behind
+			&& (where != COMBINE_wide || moves_no_more(&g, cut, leader))
 			&& parts_have_room(&g, cut, leader))
 			combine_at(&g, cut, leader);
 	}
