@@ -319,12 +319,12 @@ round_none(const Module *m, const Op *op, const Inexact *x, const Inexact *resul
 	return true;
 }
 
-/* Spreads move as the values do. */
+/* Spreads move as the values do; what is asked to be in parts is in such from then on. */
 bool
 round_move(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
 	Tensor *rounding)
 {
-	bool parts = false;
+	bool parts = op->results[0]->placement.nunreduced && m->mesh.ndevices > 1;
 	(void)rounding;
 	for (int i = 0; i < op->noperands; i++)
 		parts = parts || spread_of(&x[i])->data;

@@ -101,6 +101,21 @@ moves_no_more(Partitioner *p, const Op *loop, const Op *first, const Chain *chai
 	return larger * bytes_between(p, v, &chain->partial, &chain->whole) <= bytes;
 }
 
+/* Is it used as operand i of the op, and nowhere before?  Of what was moved since the last
+   count uses are not known. */
+static bool
+is_for_operand_alone(const Value *v, const Op *op, int i)
+{
+	for (const Op *user = v->def ? v->def->next : op; user; user = user->next) {
+		for (int k = 0; k < user->noperands; k++)
+			if (user->operands[k] == v && (user != op || k != i))
+				return false;
+		if (user == op)
+			return true;
+	}
+	return false;
+}
+
 /* What is added to, operand i of an op with bodies, as parts. */
 static Value *
 start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
@@ -108,7 +123,8 @@ start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
 	Value *start = op->operands[i], *parts = as_parts(p, start, &chain->partial);
 
 	/* What nothing else wanted is not made: nor does it count as a use of the parts. */
-	while (parts && parts->uses == 1 && start != parts) {
+	while (parts && parts->uses == 1 && start != parts
+		&& is_for_operand_alone(start, op, i)) {
 		Op *move = start->def;
 		start = move->operands[0];
 		op_remove(move);

@@ -203,9 +203,9 @@ belongs_in_rounds(const Op *loop, int i)
 		|| !combines_into(&move->operands[0]->placement, &move->results[0]->placement,
 			&scattered))
 		return false;
-	for (const Op *op = body->first; op->next; op = op->next)
+	for (const Op *op = body->first; op; op = op->next)
 		for (int k = 0; k < op->noperands; k++) {
-			if (op->operands[k] != body->params[i])
+			if (op->operands[k] != body->params[i] || (!op->next && k == i))
 				continue;
 			if (!takes_parts(op, &move->operands[0]->placement))
 				return false;
