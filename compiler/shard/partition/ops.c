@@ -259,6 +259,19 @@ add_parts(Partitioner *p, Op *op)
 	return true;
 }
 
+/* A sum that was asked for in a loop is so where it is combined, also behind an op on parts. */
+static void
+hand_on_request(Partitioner *p, const Op *op)
+{
+	if (op->nresults != 1 || !op->results[0]->placement.nunreduced)
+		return;
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (v->id >= 0 && v->placement.nunreduced && source_of(p, v)->sum_requested)
+			source_of(p, op->results[0])->sum_requested = true;
+	}
+}
+
 static void
 partition_plain(Partitioner *p, Op *op)
 {
@@ -286,6 +299,7 @@ partition_plain(Partitioner *p, Op *op)
 		   settled on the way there, before a linear op */
 		set_operand(p, op, i, &to, asked || (settles && now->placement.nunreduced));
 	}
+	hand_on_request(p, op);
 }
 
 void
