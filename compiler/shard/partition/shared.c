@@ -35,6 +35,7 @@ typedef struct Node {
 	struct Node *first;  /* of a leader */
 	int n;		     /* ... how many */
 	bool shared;	     /* ... of which one has several uses */
+	bool wide;	     /* ... or one is a sum over other axes */
 } Node;
 
 typedef struct Twin {
@@ -169,6 +170,7 @@ add_node(Graph *g, Value *v, const Placement *partial, bool sum, Reason why)
 		.sum = sum,
 		.scattered = is_split_over(&v->placement, &over),
 		.why = why,
+		.wide = v->placement.nunreduced > 0,
 		.n = 1};
 	const Node *first = node_of(g, first_equal(g, v));
 	bool equal = first && first->sum == sum && are_alike(&first->partial, partial);
@@ -312,6 +314,7 @@ join(Node *from, Node *user)
 	Node *a = leader_of(from), *b = leader_of(user);
 
 	a->shared |= b->shared || from->uses > 1;
+	a->wide |= b->wide;
 	if (a == b)
 		return;
 	b->leader = a;
@@ -544,7 +547,8 @@ combine_shared(Partitioner *p, Block *b, CombineWhere where)
 		Node *leader = g.nodes[i];
 		int64_t now = 0;
 		if (leader_of(leader) != leader || leader->n > MAX_NODES
-			|| (behind && !leader->shared))
+			|| (behind && !leader->shared)
+			|| (where == COMBINE_wide && !leader->wide))
 			continue;
 		VertexCut *cut = cut_of(&g, leader, &now);
 		if (vertex_cut_find(cut, behind) < now + behind
