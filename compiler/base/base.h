@@ -134,7 +134,7 @@ uint64_t hash_mix(uint64_t h, int64_t v); /* h with v added */
  * vertex_cut.c: the lightest vertices of a graph that separate its sources from its sinks.
  * Weights are 1 or more, or a cut has vertices for nothing; a way from a source to a sink
  * has one that is cut.  Of cuts that weigh as much it is the one nearest to the sources, or
- * to the sinks.
+ * to the sinks.  What a source leads to is before it, all else that is not on it behind it.
  */
 typedef struct VertexCut VertexCut;
 typedef enum CutSide { CUT_before, CUT_on, CUT_behind } CutSide;

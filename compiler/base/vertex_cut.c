@@ -19,7 +19,7 @@ typedef struct Point {
 	bool source, sink;
 } Point;
 
-enum { AT_SOURCE = -1, UNSEEN = -2 };
+enum { AT_SOURCE = -1, UNSEEN = -2, REACHED = -3 };
 
 struct VertexCut {
 	Arena *arena;
@@ -49,6 +49,12 @@ add_arc(VertexCut *cut, int from, int to, int64_t room)
 		p->arcs = cut->narcs;
 		APPEND(cut->arena, cut->arcs, cut->narcs, arc);
 	}
+}
+
+static bool
+is_arc_back(int arc)
+{
+	return arc & 1;
 }
 
 int
@@ -116,8 +122,8 @@ let_flow(VertexCut *cut, int sink)
 	return flow;
 }
 
-/* Those from which a sink is still to be reached are behind the cut, and all others are before
-   it. */
+/* Those from which a sink is still to be reached are behind the cut: UNSEEN; all others are
+   AT_SOURCE. */
 static void
 search_back(VertexCut *cut)
 {
@@ -138,6 +144,30 @@ search_back(VertexCut *cut)
 		}
 }
 
+/* What is not behind the cut is before it if a source leads there, else behind it. */
+static void
+search_on(VertexCut *cut)
+{
+	int n = 0;
+
+	for (int i = 0; i < cut->npoints; i++)
+		if (cut->points[i].source && cut->points[i].by == AT_SOURCE) {
+			cut->points[i].by = REACHED;
+			cut->queue[n++] = i;
+		}
+	for (int k = 0; k < n; k++)
+		for (int a = cut->points[cut->queue[k]].arcs; a >= 0; a = cut->arcs[a].next) {
+			Point *to = &cut->points[cut->arcs[a].to];
+			if (is_arc_back(a) || to->by != AT_SOURCE)
+				continue;
+			to->by = REACHED;
+			cut->queue[n++] = cut->arcs[a].to;
+		}
+	for (int i = 0; i < cut->npoints; i++)
+		if (cut->points[i].by == AT_SOURCE)
+			cut->points[i].by = UNSEEN;
+}
+
 int64_t
 vertex_cut_find(VertexCut *cut, bool near_sinks)
 {
@@ -147,8 +177,10 @@ vertex_cut_find(VertexCut *cut, bool near_sinks)
 	cut->queue = NEW_ARRAY(cut->arena, int, cut->npoints + 1);
 	while ((sink = search_sink(cut)) >= 0)
 		weight += let_flow(cut, sink);
-	if (near_sinks)
+	if (near_sinks) {
 		search_back(cut);
+		search_on(cut);
+	}
 	return weight;
 }
 

@@ -35,21 +35,29 @@ draw_graph(uint32_t *seed)
 	return g;
 }
 
-/* Is no sink reached from a source if nothing passes through vertices of the set? */
+/* What is reached from a source if nothing passes through vertices of the set. */
+static unsigned
+reached_from_sources(const Graph *g, unsigned set)
+{
+	unsigned reached = 0;
+
+	for (int i = 0; i < g->n; i++) {
+		reached |= (unsigned)g->source[i] << i;
+		for (int k = i + 1; k < g->n && (reached & ~set) >> i & 1; k++)
+			reached |= (unsigned)g->edge[i][k] << k;
+	}
+	return reached;
+}
+
+/* Is no sink then reached, other than those of the set? */
 static bool
 separates(const Graph *g, unsigned set)
 {
-	bool reached[MOST] = {0};
+	unsigned reached = reached_from_sources(g, set) & ~set;
 
-	for (int i = 0; i < g->n; i++) {
-		reached[i] |= g->source[i];
-		if (!reached[i] || set >> i & 1)
-			continue;
-		if (g->sink[i])
+	for (int i = 0; i < g->n; i++)
+		if (g->sink[i] && reached >> i & 1)
 			return false;
-		for (int k = i + 1; k < g->n; k++)
-			reached[k] |= g->edge[i][k];
-	}
 	return true;
 }
 
@@ -74,14 +82,14 @@ least_of_all(const Graph *g)
 	return least;
 }
 
-/* The weight is the least, and what is said to be on the cut is one that weighs as much and
-   has no vertex for nothing. */
+/* The weight is the least, what is said to be on the cut is one that weighs as much and
+   has no vertex for nothing, and before it is what is reached from a source. */
 static bool
 is_right(const Graph *g, bool near_sinks)
 {
 	Arena *a = arena_new();
 	VertexCut *cut = vertex_cut_new(a);
-	unsigned set = 0;
+	unsigned set = 0, before = 0;
 
 	for (int i = 0; i < g->n; i++) {
 		vertex_cut_add(cut, g->weights[i], g->source[i]);
@@ -93,15 +101,16 @@ is_right(const Graph *g, bool near_sinks)
 			if (g->edge[i][k])
 				vertex_cut_edge(cut, i, k);
 	int64_t weight = vertex_cut_find(cut, near_sinks);
-	for (int i = 0; i < g->n; i++)
-		if (vertex_cut_side(cut, i) == CUT_on)
-			set |= 1u << i;
+	for (int i = 0; i < g->n; i++) {
+		set |= (unsigned)(vertex_cut_side(cut, i) == CUT_on) << i;
+		before |= (unsigned)(vertex_cut_side(cut, i) == CUT_before) << i;
+	}
 	arena_free(a);
 	bool needed = true;
 	for (int i = 0; i < g->n; i++)
 		needed &= !(set >> i & 1) || !separates(g, set & ~(1u << i));
 	return weight == least_of_all(g) && separates(g, set) && weight_of(g, set) == weight
-		&& needed;
+		&& needed && before == (reached_from_sources(g, set) & ~set);
 }
 
 int
