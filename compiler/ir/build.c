@@ -711,3 +711,13 @@ fences_in_one(const Op *first)
 		n++;
 	return n;
 }
+
+bool
+is_one_of_fences(const Op *op)
+{
+	const Op *before = op->prev, *next = op->next;
+
+	return op->kind == O_fence
+		&& ((next && next->noperands && joins_fences(next, op))
+			|| (before && before->kind == O_fence && joins_fences(op, before)));
+}

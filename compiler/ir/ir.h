@@ -594,6 +594,8 @@ const char *op_opcode(Arena *a, const Op *op);
 /* How many fences, from this one on, are one, as HLO writes them: they are of one place, and
    none is of another's. */
 int fences_in_one(const Op *first);
+/* One that waits for what others stand for, too. */
+bool is_one_of_fences(const Op *op);
 /* Collectives that are one transfer, or what waits for such, from the first on; of what is
    none 1.  `is_combined`: with the op before it. */
 int combined_in_one(const Op *first);

@@ -53,15 +53,18 @@ visit_offset(Fuse *f, const Op *op, Uses *u)
 }
 
 /* Behind a fence nothing is computed that stands before it; a part of what is there
-   anyway is read where it is used. */
+   anyway is read where it is used.  What is there whole, and waits for others, has a name. */
 static bool
 is_there(Fuse *f, const Op *fence)
 {
 	const Value *v = operand(f, fence, 0);
+	bool whole = true;
 
-	while (v->def && (op_renames(v->def) || op_takes_part(v->def)))
+	while (v->def && (op_renames(v->def) || op_takes_part(v->def))) {
+		whole &= !op_takes_part(v->def);
 		v = operand(f, v->def, 0);
-	return !v->def;
+	}
+	return !v->def && !(whole && is_one_of_fences(fence));
 }
 
 /* Where it is needed as such, a reshape is another name of the buffer.  Uses of

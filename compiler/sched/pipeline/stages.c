@@ -80,22 +80,12 @@ is_for_nothing(const Op *op)
 		|| value_is_literal(op->results[0]);
 }
 
-/* Those that wait for each other stay together. */
-static bool
-is_one_of_fences(const Op *op)
-{
-	const Op *before = op->prev;
-
-	return op->kind == O_fence
-		&& (fences_in_one(op) > 1
-			|| (before && before->kind == O_fence && fences_in_one(before) > 1));
-}
-
 static Known
 known_of(const Search *search, const Op *op)
 {
 	Known known = KNOWN_any;
 
+	/* fences that wait for each other stay together */
 	if (op->nbodies || op->nresults != 1 || is_one_of_fences(op))
 		return KNOWN_no;
 	for (int i = 0; i < op->noperands; i++) {
