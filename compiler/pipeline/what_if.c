@@ -96,6 +96,21 @@ unplace(Module *m, const char *name)
 	return true;
 }
 
+/* As --emit=stats lists them: pieces of one are one, and so are copies of a loop's. */
+static int
+count_collectives(Module *m, const Ledger *l)
+{
+	Table *known = table_new(m->arena);
+
+	for (int i = 0; i < l->n; i++) {
+		const Op *op = l->transfers[i].op;
+		op = op->whole ? op->whole : op;
+		op = op->original ? op->original : op;
+		table_add(known, arena_printf(m->arena, "%p", (const void *)op), known);
+	}
+	return table_count(known);
+}
+
 Outcome
 outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 {
@@ -103,7 +118,7 @@ outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 	bool endless = timeline_is_endless(timeline);
 
 	return (Outcome){
-		.collectives = l->n,
+		.collectives = count_collectives(m, l),
 		.wire_bytes = l->work.wire_bytes,
 		.picoseconds = endless ? INT64_MAX : timeline->time,
 		.counted = timeline->counted,
@@ -296,10 +311,11 @@ what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 	return can_be;
 }
 
+/* Pieces of a collective count as that. */
 static void
 add_exposure(Arena *a, Exposure **all, int *n, const Session *s, const TimelineStep *step)
 {
-	const Op *op = step->op;
+	const Op *op = step->op->whole ? step->op->whole : step->op;
 	const char *path = op->range.file ? source_path(s, op->range.file) : "";
 	int i = 0;
 
