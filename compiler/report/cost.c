@@ -660,8 +660,9 @@ json_row(const StepRow *row, Text *t)
 }
 
 /* Where a page draws it: ", "links": [0, 1], "lasts": 0.000002, "times": 1,
-   "critical": true, "peak": 1.97e14"; times: the trips, one of a loop of which only the run
-   knows; peak: of a product, in FLOP/s. */
+   "critical": true, "peak": 1.97e14, "whole": "all-gather"; times: the trips, one of a loop
+   of which only the run knows; peak: of a product, in FLOP/s; whole: what it moves a piece
+   of. */
 static void
 json_tracks(const TimelineStep *s, Text *t)
 {
@@ -677,6 +678,8 @@ json_tracks(const TimelineStep *s, Text *t)
 		s->critical ? "true" : "false");
 	if (step_peak(s) > 0)
 		text_printf(t, ", \"peak\": %.6g", step_peak(s));
+	if (s->op->whole)
+		text_printf(t, ", \"whole\": \"%s\"", ops[s->op->whole->kind].hlo);
 }
 
 /* Steps of equal layers are equal but for their values and when they start. */

@@ -169,9 +169,10 @@ function sweep() {
 
 // ---- 3. collectives ------------------------------------------------------------------
 
-// The remark of a transfer: on its line, of its kind and axes, of what moves if that has a name.
+// The remark of a transfer: on its line, of its kind and axes, of what moves if that has a name;
+// of a piece that of the whole.
 function remarkOf(op) {
-  const begin = (op.kind + " over " + op.axes.join(",") + ":").replace(/ /g, "");
+  const begin = ((op.whole || op.kind) + " over " + op.axes.join(",") + ":").replace(/ /g, "");
   const found = D.remarks.filter(r => r.line === op.line && r.message.replace(/ /g, "").startsWith(begin));
   return found.find(r => r.message.includes(": " + op.value + " [")) || found[0] || null;
 }

@@ -3,7 +3,7 @@
 
     browser.py SHDC             TAP; skipped where there is no chromium
 
-Every part is there, nothing is said on the console, what is hidden behind other work is pale, a click on a step marks its line,
+Every part is there, nothing is said on the console, of each collective is told what avoids it, what is hidden behind other work is pale, a click on a step marks its line,
 the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
 is light on paper; a long command line makes the page no wider. Steps are told in the words of --emit=cost, kinds of memory in those of --emit=memory.
 """
@@ -28,6 +28,7 @@ PROGRAMS = [
     ("beside", ["tests/cost/Inputs/beside.shd", "--overlap=async"], PARTS, "; beside it ", True, None),
     ("slice", ["tests/cost/timeline_hidden.shd"], PARTS, "Every step is on it.", False, "Chips of a slice (4x2). Thick: the busiest links."),
     ("overlap", ["tests/overlap/hidden.shd", "--overlap=async"], PARTS, "compute 69.6 us, transfers 25.6 us; beside it transfers 25.6 us.", True, None),
+    ("pieces", ["tests/decompose/told_whole.shd", "--overlap=auto"], PARTS, "; beside it ", True, "Chips of a slice (2x4). Thick: the busiest links."),
 ]
 # Runs behind the page's own script; what it finds becomes the title.
 PROBE = """<script>
@@ -104,6 +105,8 @@ def main():
         titles = re.findall(r"(?m)^  (\S.*?)  +(\S+ \w+)$", kinds)
         wrong += ["not in the legend, as --emit=memory has it: %s %s" % title for title in titles
                   if "</i>%s %s</span>" % title not in dom] + ["no kinds in --emit=memory"] * (not titles)
+        moves = re.search(r'<section id="collectives".*?</section>', dom, re.S)[0]
+        wrong += ["a collective without what avoids it"] * moves.count('<td class=""></td></tr>')
         slices = re.search(r'<p class="faint" id="slice">(.*?)</p>', dom)
         wrong += ["of the slice: %s" % (slices and slices[1])] * ((slices and slices[1]) != lies)
         if "sweep" in parts:
