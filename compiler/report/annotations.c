@@ -38,9 +38,12 @@ struct Annotations {
 	int n;
 };
 
+/* A var's own: what it is called at first may be listed only as what a function has of it. */
 static const char *
 written_name(const Module *m, const Value *v)
 {
+	if (v->def && !strcmp(v->def->label, "var"))
+		return v->name;
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == v)
 			return m->named[i].name;
