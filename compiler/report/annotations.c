@@ -19,7 +19,7 @@
 #include <string.h>
 #include "report/report.h"
 
-enum { MOST_TRIED = 64, MOST_NAMED = 6 };
+enum { MOST_TRIED = 64, MOST_NAMED = 6, NANOSECOND = 1000 };
 
 typedef struct Written {
 	const char *name; /* "h" */
@@ -240,7 +240,10 @@ text_changes(Text *t, const Outcome *with, const Outcome *without)
 		text_printf(t, "%d collective%s %s", n, n == 1 ? "" : "s",
 			more > 0 ? "more" : "fewer");
 	text_difference(t, " received", with->wire_bytes, without->wire_bytes, text_traffic, 1);
-	text_difference(t, "", with->picoseconds, without->picoseconds, text_seconds, 1e-12);
+	int64_t later = with->picoseconds - without->picoseconds;
+	if (later <= -NANOSECOND || later >= NANOSECOND) /* less is what rounding makes */
+		text_difference(t, "", with->picoseconds, without->picoseconds, text_seconds,
+			1e-12);
 	text_difference(t, " memory", with->peak, without->peak, text_memory, 1);
 	bool endless = with->picoseconds == INT64_MAX && without->picoseconds == INT64_MAX;
 	text_add(t,
