@@ -339,11 +339,12 @@ asked_for(const Op *op)
 	return op->kind == O_constraint ? &op->results[0]->placement : NULL;
 }
 
-/* Does it go into a body, or come out of one?  Others decide, too, where that is. */
+/* Does it go into a body, or come out of one that is no loop's?  Others decide, too, where
+   that is. */
 static bool
 flows_on(const Value *v)
 {
-	return v->def ? v->def->nbodies > 0 : v->block->parent != NULL;
+	return v->def ? v->def->nbodies > 0 && !op_is_loop(v->def) : v->block->parent != NULL;
 }
 
 /*
