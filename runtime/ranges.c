@@ -36,6 +36,8 @@
 	X(f8e5m2fnuz, uint8_t, shdrt_f8e5m2fnuz_from_f64, 57344) \
 	X(f8e4m3fnuz, uint8_t, shdrt_f8e4m3fnuz_from_f64, 240) \
 	X(f8e4m3b11fnuz, uint8_t, shdrt_f8e4m3b11fnuz_from_f64, 30) \
+	X(f8e8m0fnu, uint8_t, shdrt_f8e8m0fnu_from_f64, 0x1p127) \
+	X(f4e2m1fn, uint8_t, shdrt_f4e2m1fn_from_f64, 6) \
 	X(f16, uint16_t, shdrt_f16_from_f64, 65504) \
 	X(bf16, uint16_t, shdrt_bf16_from_f64, 0x1.FEp127) \
 	X(f32, float, (float), FLT_MAX) \

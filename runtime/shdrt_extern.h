@@ -37,7 +37,7 @@
 	X(i4, 1) X(u4, 1) \
 	X(i8, 1) X(i16, 2) X(i32, 4) X(i64, 8) X(u8, 1) X(u16, 2) X(u32, 4) X(u64, 8) \
 	X(f8e5m2, 1) X(f8e4m3, 1) X(f8e3m4, 1) X(f8e4m3fn, 1) \
-	X(f8e5m2fnuz, 1) X(f8e4m3fnuz, 1) X(f8e4m3b11fnuz, 1) \
+	X(f8e5m2fnuz, 1) X(f8e4m3fnuz, 1) X(f8e4m3b11fnuz, 1) X(f8e8m0fnu, 1) X(f4e2m1fn, 1) \
 	X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
 /* clang-format on */
 

@@ -191,6 +191,48 @@ SHDRT_BYTE_FLOATS(X)
 #undef X
 
 /*
+ * Powers of two alone, an f32's exponent: no sign and no zero, which are NaN.  Ties go up, and
+ * so does what is above the least one.
+ */
+SHDRT_FN float
+shdrt_f32_from_f8e8m0fnu(uint8_t b)
+{
+	uint32_t nan = 0x7fc00000u, least = 0x00400000u;
+	return shdrt_f32_bits(b == 0xff ? nan : b ? (uint32_t)b << 23 : least);
+}
+SHDRT_FN uint8_t
+shdrt_f8e8m0fnu_from_f32(float x)
+{
+	uint32_t u = shdrt_bits_f32(x), least = 0x00400000u;
+	uint32_t exponent = (u + 0x00400000u) >> 23;
+	uint32_t bits = u < 0x00800000u ? u > least : exponent;
+	return (uint8_t)(u == 0 || bits > 0xff ? 0xff : bits);
+}
+
+/* Half a byte, all of it numbers: to nearest, ties to even; at most 6, and NaN is -0. */
+SHDRT_FN float
+shdrt_f32_from_f4e2m1fn(uint8_t b)
+{
+	uint32_t magnitude = b & 7u;
+	float x = magnitude < 2 ? (float)magnitude * 0.5f
+				: shdrt_f32_bits((magnitude + 252u) << 22);
+	return b & 8 ? -x : x;
+}
+SHDRT_FN uint8_t
+shdrt_f4e2m1fn_from_f32(float x)
+{
+	uint32_t u = shdrt_bits_f32(x), sign = u >> 28 & 8u;
+	float magnitude = shdrt_f32_bits(u & 0x7fffffffu);
+	magnitude = magnitude < 6 ? magnitude : 6;
+	/* so large that the adder rounds to the digits that stay */
+	float large = magnitude < 2 ? 0x1p22f : magnitude < 4 ? 0x1p23f : 0x1p24f;
+	float rounded = magnitude + large - large;
+	uint32_t bits =
+		rounded < 1 ? (uint32_t)(rounded * 2) : (shdrt_bits_f32(rounded) >> 22) - 252u;
+	return (uint8_t)(x != x ? 8u : bits | sign);
+}
+
+/*
  * f64 to f32 so that a second rounding gives what one would have: an inexact
  * result gets an odd last bit (Boldo and Melquiond, "When double rounding is
  * odd").
@@ -217,6 +259,8 @@ shdrt_f32_odd_f64(double x)
 	X(f8e5m2fnuz, uint8_t) \
 	X(f8e4m3fnuz, uint8_t) \
 	X(f8e4m3b11fnuz, uint8_t) \
+	X(f8e8m0fnu, uint8_t) \
+	X(f4e2m1fn, uint8_t) \
 	X(f16, uint16_t) \
 	X(bf16, uint16_t)
 

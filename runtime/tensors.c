@@ -170,6 +170,7 @@ bits_of(uint64_t key, int64_t i)
  * dtype, storage; from random bits; from a (linear) index.  Floats are
  * multiples of a power of two in [-1, 1), as fine as the dtype holds exactly;
  * signed integers in [-8, 8), unsigned ones in [0, 8).
+ * A dtype of powers of two alone has those from 2^-7 to 1.
  */
 #define MADE_UP(X) \
 	X(pred, uint8_t, (uint8_t)(bits >> 63), (uint8_t)(i & 1)) \
@@ -198,6 +199,9 @@ bits_of(uint64_t key, int64_t i)
 	X(f8e4m3b11fnuz, uint8_t, \
 		shdrt_f8e4m3b11fnuz_from_f32((float)(bits >> 60) * 0x1p-3f - 1), \
 		shdrt_f8e4m3b11fnuz_from_i64(i)) \
+	X(f8e8m0fnu, uint8_t, (uint8_t)(127 - (int)(bits >> 61)), shdrt_f8e8m0fnu_from_i64(i)) \
+	X(f4e2m1fn, uint8_t, shdrt_f4e2m1fn_from_f32((float)(bits >> 62) * 0.5f - 1), \
+		shdrt_f4e2m1fn_from_i64(i)) \
 	X(f16, uint16_t, shdrt_f16_from_f32((float)(bits >> 53) * 0x1p-10f - 1), \
 		shdrt_f16_from_i64(i)) \
 	X(bf16, uint16_t, shdrt_bf16_from_f32((float)(bits >> 56) * 0x1p-7f - 1), \

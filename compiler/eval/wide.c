@@ -66,6 +66,8 @@ BYTE(f8e4m3fn)
 BYTE(f8e5m2fnuz)
 BYTE(f8e4m3fnuz)
 BYTE(f8e4m3b11fnuz)
+BYTE(f8e8m0fnu)
+BYTE(f4e2m1fn)
 #undef BYTE
 LOOPS(f16, uint16_t, float, f16_to_float(s), float_to_f16(w))
 LOOPS(bf16, uint16_t, float, bf16_to_float(s), float_to_bf16(w))
@@ -135,6 +137,8 @@ static const Format formats[DTYPE_COUNT] = {
 	[D_f8e5m2fnuz] = {load_f8e5m2fnuz, store_f8e5m2fnuz, FROM(narrow), 0, 0},
 	[D_f8e4m3fnuz] = {load_f8e4m3fnuz, store_f8e4m3fnuz, FROM(narrow), 0, 0},
 	[D_f8e4m3b11fnuz] = {load_f8e4m3b11fnuz, store_f8e4m3b11fnuz, FROM(narrow), 0, 0},
+	[D_f8e8m0fnu] = {load_f8e8m0fnu, store_f8e8m0fnu, FROM(narrow), 0, 0},
+	[D_f4e2m1fn] = {load_f4e2m1fn, store_f4e2m1fn, FROM(narrow), 0, 0},
 	[D_f16] = {load_f16, store_f16, FROM(narrow), 0, 0},
 	[D_bf16] = {load_bf16, store_bf16, FROM(narrow), 0, 0},
 	[D_f32] = {load_f32, store_f32, FROM(float), 0, 0},

@@ -178,6 +178,7 @@ symbols_warn_unused(Elab *e, const Frame *frame)
 static const Habit dtype_habits[] = {
 	{"f8", "f8e4m3fn"},
 	{"fp8", "f8e4m3fn"},
+	{"float4_e2m1fn", "f4e2m1fn"},
 	{"float8", "f8e4m3fn"},
 	{"float8_e3m4", "f8e3m4"},
 	{"float8_e4m3", "f8e4m3"},
@@ -186,6 +187,7 @@ static const Habit dtype_habits[] = {
 	{"float8_e4m3fnuz", "f8e4m3fnuz"},
 	{"float8_e5m2", "f8e5m2"},
 	{"float8_e5m2fnuz", "f8e5m2fnuz"},
+	{"float8_e8m0fnu", "f8e8m0fnu"},
 	{"float16", "f16"},
 	{"half", "f16"},
 	{"bfloat16", "bf16"},

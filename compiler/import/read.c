@@ -96,6 +96,8 @@ static const struct ElementName {
 	{"f8E5M2FNUZ", D_f8e5m2fnuz},
 	{"f8E4M3FNUZ", D_f8e4m3fnuz},
 	{"f8E4M3B11FNUZ", D_f8e4m3b11fnuz},
+	{"f8E8M0FNU", D_f8e8m0fnu},
+	{"f4E2M1FN", D_f4e2m1fn},
 	{"f16", D_f16},
 	{"bf16", D_bf16},
 	{"f32", D_f32},

@@ -63,7 +63,7 @@ typedef struct DTypeInfo {
 extern const DTypeInfo dtypes[DTYPE_COUNT];
 
 /* floats.def; of other dtypes there is no row. */
-typedef enum FloatKind { FLOAT_ieee, FLOAT_fn, FLOAT_fnuz } FloatKind;
+typedef enum FloatKind { FLOAT_ieee, FLOAT_fn, FLOAT_fnuz, FLOAT_scale, FLOAT_all } FloatKind;
 typedef enum Subnormals { SUBNORMALS_kept, SUBNORMALS_flushed } Subnormals;
 typedef struct FloatInfo {
 	int digits; /* of the fraction */

@@ -161,6 +161,7 @@ combiner_identity(Combiner c, DType d)
 	bool real = dtype_is_float(d);
 	const FloatInfo *f = &float_formats[d];
 	double most = f->kind == FLOAT_ieee ? INFINITY : f->greatest;
+	double least = f->kind == FLOAT_scale ? f->normal : -most;
 
 	switch (combiners[c].identity) {
 	case IDENTITY_zero:
@@ -168,7 +169,7 @@ combiner_identity(Combiner c, DType d)
 	case IDENTITY_one:
 		return real ? double_payload(1) : 1;
 	case IDENTITY_least:
-		return real ? double_payload(-most) : integer_limit(d, false);
+		return real ? double_payload(least) : integer_limit(d, false);
 	case IDENTITY_greatest:
 		return real ? double_payload(most) : integer_limit(d, true);
 	case IDENTITY_ones:

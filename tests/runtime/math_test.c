@@ -255,7 +255,7 @@ typedef struct Rounded {
 	static void test_##name(void) \
 	{ \
 		int widened = 0, rounded = 0; \
-		for (unsigned b = 0; b < 256; b++) { \
+		for (unsigned b = 0; b < sizeof name##_values / sizeof *name##_values; b++) { \
 			double v = name##_values[b]; \
 			widened += !same(shdrt_f32_from_##name((type)b), v); \
 			widened += !same(shdrt_through_##name((float)v), v); \
@@ -280,7 +280,9 @@ typedef struct Rounded {
 	X(f8e4m3fn, uint8_t) \
 	X(f8e5m2fnuz, uint8_t) \
 	X(f8e4m3fnuz, uint8_t) \
-	X(f8e4m3b11fnuz, uint8_t)
+	X(f8e4m3b11fnuz, uint8_t) \
+	X(f8e8m0fnu, uint8_t) \
+	X(f4e2m1fn, uint8_t)
 EACH_BYTE_FLOAT(TEST_BYTES)
 
 /* ---- integers ---- */

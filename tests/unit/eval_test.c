@@ -66,7 +66,15 @@ typedef struct Rounded {
 #include "../runtime/byte_floats.inc"
 
 #define EACH_BYTE_FLOAT(X) \
-	X(f8e5m2) X(f8e4m3) X(f8e3m4) X(f8e4m3fn) X(f8e5m2fnuz) X(f8e4m3fnuz) X(f8e4m3b11fnuz)
+	X(f8e5m2) \
+	X(f8e4m3) \
+	X(f8e3m4) \
+	X(f8e4m3fn) \
+	X(f8e5m2fnuz) \
+	X(f8e4m3fnuz) \
+	X(f8e4m3b11fnuz) \
+	X(f8e8m0fnu) \
+	X(f4e2m1fn)
 
 static const struct ByteFloat {
 	const double *values;
@@ -86,7 +94,7 @@ byte_of(DType d, double v)
 {
 	int b = 0;
 
-	while (b < 255
+	while (b < (1 << dtypes[d].bits) - 1
 		&& !(byte_floats[d].values[b] == v
 			|| (isnan(v) && isnan(byte_floats[d].values[b]))))
 		b++;
@@ -322,7 +330,7 @@ test_byte_floats(void)
 		int wrong = 0;
 		if (f->n == 0)
 			continue;
-		for (unsigned b = 0; b < 256; b++) {
+		for (unsigned b = 0; b < 1u << dtypes[d].bits; b++) {
 			double v = float_of_bits((DType)d, b);
 			wrong += !same(v, f->values[b]);
 			wrong += float_bits_of((DType)d, v) != b && !isnan(v);

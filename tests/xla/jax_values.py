@@ -34,6 +34,7 @@ import programs  # noqa: E402
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 TENSORS = {"float32": "F32", "bfloat16": "BF16", "bool": "BOOL", "int4": "I4", "uint4": "U4",
            "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e4m3": "F8_E4M3_IEEE", "float8_e3m4": "F8_E3M4",
+           "float8_e8m0fnu": "F8_E8M0", "float4_e2m1fn": "F4_E2M1FN",
            **{"float8_" + name: "F8_" + name.upper() for name in ("e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz")},
            **{kind + bits: kind[0].upper() + bits for kind in ("int", "uint") for bits in ("8", "16", "32", "64")}}
 
@@ -331,6 +332,17 @@ def transforms(z, x, y):
         jnp.fft.irfft(z, n=7), jnp.fft.fftn(z.reshape(2, 4, 4, 2), axes=(1, 2, 3))
 
 
+def scaled(x, w, scales):
+    """Blocks of half bytes, each with its power of two."""
+    far = x * 2.0 ** jnp.arange(-20, 12)
+    every = lax.bitcast_convert_type(jnp.arange(256, dtype=jnp.uint8), scales.dtype)
+    wide = w.astype(jnp.float32) * jnp.repeat(scales.astype(jnp.float32), 8, 0)
+    largest = jnp.max(jnp.abs(x).reshape(8, 4, 8), -1).astype(scales.dtype)
+    halves = (x.reshape(8, 4, 8) / largest.astype(jnp.float32)[..., None]).astype(w.dtype)
+    return x @ wide, far.astype(scales.dtype), far.astype(w.dtype), every.astype(jnp.float32), every.astype(jnp.bfloat16), \
+        largest, halves, halves.astype(jnp.bfloat16), w[::2], jnp.where(x[:, :16] > 0, w[:8], 1)
+
+
 def byte_products(x, w):
     """Sums that are rounded; XLA's are of f16 on the CPU."""
     return x.astype(w.dtype) @ w, jnp.sum(x.astype(w.dtype), 0)
@@ -369,6 +381,8 @@ MORE = {
     **{"byte_floats_%s" % name: (byte_floats, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=getattr(jnp, "float8_" + name)),
                                  AT((16,), dtype=jnp.int32))
        for name in BYTE_FLOATS},
+    "scaled": (scaled, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=jnp.float4_e2m1fn),
+               AT((4, 16), None, "model", dtype=jnp.float8_e8m0fnu)),
     **{"byte_products_%s" % name: (byte_products, AT((8, 32), "data", None), AT((32, 16), None, "model", dtype=getattr(jnp, "float8_" + name)))
        for name in BYTE_FLOATS},
     **{"nibbles_%s" % dtype: (nibbles, AT((16,), "model", dtype=jnp.int32), AT((16,), dtype=jnp.int32),
