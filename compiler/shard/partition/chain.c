@@ -3,14 +3,16 @@
  *
  * From what a round of a loop makes of a carried value the way back to what it began with is
  * followed: a chain of values that nothing else uses.  On it are additions, factors that are
- * finite, branches, and loops inside.  If all that is added is partial alike, or whole, each
- * device adds what it has, one of them what is whole, and one all-reduce after the chain is
- * enough: acc = acc * 0.9 + all_reduce(x) + r becomes acc * 0.9 + x + r.  All-reduces and
- * reduce-scatters over different axes become one over all of them, for parts over some are
- * parts over all: one device along the others has them, the others zeros; where that does not
- * pay, or there is no room, only those over the axes of the first do.  The same holds for
- * maxima and the like, for slices that are written each in its place, and for rows that are
- * added where indices say.
+ * finite, choices, branches, and loops inside; what it began with may have several uses, all
+ * of them on the chain: acc + (all_reduce(x) - acc) / 8, or where(p, acc + all_reduce(x),
+ * acc).  If all that is added is partial alike, or whole, each device adds what it has, one
+ * of them what is whole, and one all-reduce after the chain is enough: acc = acc * 0.9 +
+ * all_reduce(x) + r becomes acc * 0.9 + x + r.  All-reduces and reduce-scatters over
+ * different axes become one over all of them, for parts over some are parts over all: one
+ * device along the others has them, the others zeros; where that does not pay, or there is
+ * no room, only those over the axes of the first do.  The same holds for maxima and the
+ * like, for slices that are written each in its place, and for rows that are added where
+ * indices say.
  */
 #include "shard/partition/chain.h"
 
@@ -125,7 +127,16 @@ join_sum(Chain *chain, const Chain *inner, const Placement *partial, const Place
 static bool
 combines_parts(const Chain *chain, const Op *op)
 {
-	return partial_through(op, 0, (Combiner)chain->partial.combiner) == THROUGH_together;
+	return partial_through(op, op->noperands - 1, (Combiner)chain->partial.combiner)
+		== THROUGH_together;
+}
+
+/* One by one, of one tensor or two. */
+static bool
+is_elementwise(const Op *op)
+{
+	return ops[op->kind].pointwise && !op_is_move(op)
+		&& (op->noperands <= 2 || op->kind == O_select);
 }
 
 Value *
@@ -146,12 +157,13 @@ one_part(const Chain *chain, const Op *op, int k)
 	return parts;
 }
 
-/* Element by element, by one number at most? */
+/* Element by element, and each of what goes beside parts, but for what `adds` to them, is one
+   number? */
 static bool
-splats_beside(const Op *op, const bool *parts)
+splats_beside(const Op *op, const bool *parts, bool adds)
 {
 	for (int i = 0; i < op->noperands; i++)
-		if (!parts[i] && !as_splat(op->operands[i]))
+		if (!parts[i] && !(adds && partial_joins(op, i)) && !as_splat(op->operands[i]))
 			return false;
 	return ops[op->kind].pointwise;
 }
@@ -168,7 +180,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 	bool *parts = one_part(chain, op, k);
 
 	if (!goes_through_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
-		|| (inner->scattered && !splats_beside(op, parts)))
+		|| (inner->scattered && !splats_beside(op, parts, false)))
 		return false;
 	if (inner->scattered)
 		partial = inner->partial;
@@ -297,7 +309,7 @@ take_sum(Chain *chain, const Block *b, Value *v)
 	return false;
 }
 
-static void take_others(Chain *chain, const Block *b, Op *op, int part);
+static void take_others(Chain *chain, const Block *b, const Value *start, Op *op, int part);
 
 bool
 take_sums(Chain *chain, const Block *b, Value *v)
@@ -307,12 +319,12 @@ take_sums(Chain *chain, const Block *b, Value *v)
 	if (take_sum(chain, b, v))
 		return true;
 	if (v->uses != 1 || v->block != b || !op || op_is_move(op)
-		|| !((ops[op->kind].pointwise && op->noperands <= 2) || adds_up(op, C_add)))
+		|| !(is_elementwise(op) || adds_up(op, C_add)))
 		return false;
 	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;
 		if (take_sums(chain, b, op->operands[k])) {
-			take_others(chain, b, op, k);
+			take_others(chain, b, NULL, op, k);
 			return true;
 		}
 		*chain = before;
@@ -320,9 +332,23 @@ take_sums(Chain *chain, const Block *b, Value *v)
 	return false;
 }
 
+static const Value *follow(Chain *chain, const Block *b, const Value *start, Value *v);
+
+/* What the chain began with is so once more where that has several uses. */
+static bool
+take_start(Chain *chain, const Block *b, const Value *start, Value *v)
+{
+	Chain before = *chain;
+
+	if (start && start->uses > 1 && follow(chain, b, start, v))
+		return true;
+	*chain = before;
+	return false;
+}
+
 /* Operand `part` is parts.  So may others be; else they go beside them. */
 static void
-take_others(Chain *chain, const Block *b, Op *op, int part)
+take_others(Chain *chain, const Block *b, const Value *start, Op *op, int part)
 {
 	bool *parts = one_part(chain, op, part);
 
@@ -330,7 +356,9 @@ take_others(Chain *chain, const Block *b, Op *op, int part)
 		Chain before = *chain;
 		if (k == part)
 			continue;
-		if (take_sums(chain, b, op->operands[k]) && combines_parts(chain, op))
+		if ((take_start(chain, b, start, op->operands[k])
+			    || take_sums(chain, b, op->operands[k]))
+			&& combines_parts(chain, op))
 			parts[k] = true;
 		else
 			*chain = before;
@@ -345,12 +373,12 @@ follow_pointwise(Chain *chain, const Block *b, const Value *start, Op *op)
 {
 	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;
-		const Value *end = follow_chain(chain, b, start, op->operands[k]);
+		const Value *end = follow(chain, b, start, op->operands[k]);
 		if (!end) {
 			*chain = before;
 			continue;
 		}
-		take_others(chain, b, op, k);
+		take_others(chain, b, start, op, k);
 		return end;
 	}
 	return NULL;
@@ -372,7 +400,7 @@ follow_branches(Chain *chain, const Block *b, const Value *start, const Op *op, 
 		param = end->index;
 		add_step(chain, NULL, body->params[param]);
 	}
-	return follow_chain(chain, b, start, op->operands[param + 1]);
+	return follow(chain, b, start, op->operands[param + 1]);
 }
 
 /* A round adds to what it began with. */
@@ -387,36 +415,52 @@ follow_rounds(Chain *chain, const Block *b, const Value *start, const Op *op, in
 		|| !follow_chain(chain, op->bodies[LOOP_BODY],
 			op->bodies[LOOP_BODY]->params[result], next))
 		return NULL;
-	return follow_chain(chain, b, start, op->operands[result]);
+	return follow(chain, b, start, op->operands[result]);
 }
 
-const Value *
-follow_chain(Chain *chain, const Block *b, const Value *start, Value *v)
+/* ... and counts how often it comes to `start`, if that has several uses. */
+static const Value *
+follow(Chain *chain, const Block *b, const Value *start, Value *v)
 {
 	Op *op = v->def;
 
-	if (v->block != b || v->uses != 1)
+	if (v->block != b || (v->uses != 1 && v != start))
 		return NULL;
-	if (!op)
-		return !start || v == start ? v : NULL;
-	if (ops[op->kind].pointwise && op->noperands <= 2 && !op_is_move(op))
+	if (!op && start && v != start)
+		return NULL;
+	if (!op) {
+		chain->reached++;
+		return v;
+	}
+	if (is_elementwise(op))
 		return follow_pointwise(chain, b, start, op);
 	add_step(chain, NULL, v);
 	if (op->kind == O_dynamic_update_slice)
-		return take_slice(chain, b, op) ? follow_chain(chain, b, start, op->operands[0])
+		return take_slice(chain, b, op) ? follow(chain, b, start, op->operands[0])
 						: NULL;
 	if (op_is_branch(op))
 		return follow_branches(chain, b, start, op, v->index);
 	if (chain->known && placement_equal(&chain->partial, &v->placement)
 		&& (op_is_loop(op) || op->kind == O_scatter_add)) /* treated already */
-		return follow_chain(chain, b, start,
-			op->operands[op_is_loop(op) ? v->index : 0]);
+		return follow(chain, b, start, op->operands[op_is_loop(op) ? v->index : 0]);
 	if (op_is_loop(op))
 		return follow_rounds(chain, b, start, op, v->index);
 	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
 		return NULL;
 	take_move(chain, op);
-	return follow_chain(chain, b, start, op->operands[0]);
+	return follow(chain, b, start, op->operands[0]);
+}
+
+const Value *
+follow_chain(Chain *chain, const Block *b, const Value *start, Value *v)
+{
+	int before = chain->reached;
+
+	chain->reached = 0;
+	const Value *end = follow(chain, b, start, v);
+	bool all = end && chain->reached == end->uses;
+	chain->reached = before;
+	return all ? end : NULL;
 }
 
 bool
@@ -469,16 +513,14 @@ goes_beside(const Chain *chain, const Op *op, const bool *parts)
 	for (int k = 0; k < op->noperands && goes; k++) {
 		const Value *v = op->operands[k];
 		if (parts[k])
-			goes = adds
+			goes = (adds && partial_joins(op, k))
 				|| hands_on_parts(chain->p, op, k,
 					(Combiner)chain->partial.combiner);
 		else
-			goes = adds ? becomes_freely(chain->p, v, &to)
-				    : !v->placement.nunreduced;
+			goes = adds && partial_joins(op, k) ? becomes_freely(chain->p, v, &to)
+							    : !v->placement.nunreduced;
 	}
-	return goes
-		&& (!chain->scattered
-			|| (ops[op->kind].pointwise && (adds || splats_beside(op, parts))));
+	return goes && (!chain->scattered || splats_beside(op, parts, adds));
 }
 
 /* Where the move of what is added leads then. */
@@ -539,6 +581,7 @@ static void
 set_beside(const Chain *chain, Op *op, const bool *parts)
 {
 	Placement to = in_parts(chain, op), whole = to;
+	bool adds = combines_parts(chain, op);
 	AxisList none = {0};
 
 	placement_set_unreduced(&whole, &none, C_add);
@@ -546,9 +589,10 @@ set_beside(const Chain *chain, Op *op, const bool *parts)
 		Value **other = &op->operands[k];
 		if (parts[k])
 			continue;
-		if (!combines_parts(chain, op) && chain->scattered)
+		bool joins = adds && partial_joins(op, k);
+		if (!joins && chain->scattered)
 			*other = recompute(as_splat(*other), &whole, op);
-		else if (combines_parts(chain, op) && !is_placed(*other, &to))
+		else if (joins && !is_placed(*other, &to))
 			*other = insert_reshard(chain->p, *other, &to, op, chain->why);
 	}
 }

@@ -27,6 +27,7 @@ typedef struct Chain {
 	bool slices;	/* of what is carried, each is written once */
 	bool widened;	/* `partial` is over more axes than when it was followed */
 	bool narrow;	/* ... which it is not to be */
+	int reached;	/* how often it came to what it began with */
 	Placement partial, whole;
 	Reason why;
 	Step *steps;
@@ -40,8 +41,8 @@ bool is_sum(Chain *chain, const Op *op, bool reduces);
 bool take_sum(Chain *chain, const Block *b, Value *v);
 /* ... or made of such by additions and factors, if all of it goes with parts? */
 bool take_sums(Chain *chain, const Block *b, Value *v);
-/* What v, of block b, was before sums were added: `start`, or if that is NULL some parameter
-   of b; NULL if v is no such chain. */
+/* What v, of block b, was before sums were added: `start`, all of whose uses are on the chain
+   then, or if that is NULL some parameter of b; NULL if v is no such chain. */
 const Value *follow_chain(Chain *chain, const Block *b, const Value *start, Value *v);
 void add_step(Chain *chain, Op *move, Value *partial);
 /* The parameter that a branch leaves as it is; -1: none does. */
