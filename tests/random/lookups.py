@@ -10,6 +10,9 @@ import random
 
 MESHES = [{"X": 2}, {"X": 2}, {"X": 4}, {"X": 3}, {"X": 2, "Y": 2}, {"X": 2, "Y": 2},
           {"X": 4, "Y": 2}, {"X": 2, "Y": 3}, {"X": 2, "Y": 2, "Z": 2}]
+# What a microbatch does to the sum of gradients.
+ADDED = ["g + %(x)s"] * 4 + ["where(%(start)s < 3, g + %(x)s, g)", "g + (%(x)s - g) / 2.0",
+                             "where(%(start)s < 3, g, g * 2.0 + %(x)s) - %(x)s"]
 PLAIN = ["%s", "%s", "square(%s)", "relu(%s - 20.0)", "abs(%s) * 2.0", "(%s + 1.0)"]
 
 
@@ -191,8 +194,10 @@ class Lookups:
             lines = ["  var g%s = %s;" % (
                 ": [%s]" % self.typed("", table, self.somewhere(table, 0.3))[1:-1]
                 if self.draw.random() < 0.3 else "", zeros)]
+            added = self.draw.choice(ADDED)
             lines += self.loop("ids", "t", "s", lambda a, b, c, _, indent: [
-                "%sg = g + grad(loss, wrt=T)(%s, %s, %s, T);" % ("  " * indent, a, b, c)], 1)
+                "%sg = %s;" % ("  " * indent, added % {
+                    "x": "grad(loss, wrt=T)(%s, %s, %s, T)" % (a, b, c), "start": c})], 1)
         at = self.somewhere(table, self.draw.choice([0, 0.5, 0.5]))
         home = at if self.draw.random() < 0.6 else self.somewhere(table)
         result = self.draw.choice(["g", "g", "T - g * 2.0"])
