@@ -118,7 +118,14 @@ class Noise:
         z = limited(z, dtype)
         other = np.where(np.isnan(y), self.random.choice(
             [0, 1, np.inf, -np.inf]), np.nan)
+        if self.random.random() < 0.5:      # parts that are divided before may not overflow
+            other = np.where(np.isinf(z), np.copysign(LARGEST[dtype], z), other)
         return np.where(wild & (draw > 0), other, z)
+
+
+def exact_most(dtype):
+    """Whole numbers up to there add up exactly, in any order."""
+    return min(2.0 ** 24, 2.0 ** FLOATS[dtype][0], LARGEST[dtype])
 
 
 # ---- results

@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, least, limits,
+from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, exact_most, least, limits,
                        nearest, unit, wide, wrapped)
 from syntax import DTYPES, read_program
 
@@ -307,9 +307,10 @@ class Machine:
         least_one, most = limits(dtype)
         y = np.trunc(np.where(np.isnan(x.a), 0, x.a))
         big, small = y >= float(most), y <= float(least_one)
-        y = np.where(big | small, 0, y).astype(INTEGERS[dtype])
-        y = np.where(big, most, np.where(small, least_one, y))
-        return Tensor(dtype, y.astype(INTEGERS[dtype]))
+        whole = INTEGERS[dtype]     # of each, or numpy takes floats for them
+        y = np.where(big | small, 0, y).astype(whole)
+        y = np.where(big, whole(most), np.where(small, whole(least_one), y))
+        return Tensor(dtype, y)
 
     # ---- reductions
 
@@ -325,8 +326,7 @@ class Machine:
         wild = ~(total <= LARGEST[dtype])   # in some order
         count = max(1, terms.size // max(1, np.size(y)))
         whole = exact and whole_numbers(terms)
-        limit = 2.0 ** FLOATS[dtype][0]
-        if whole and np.all(total <= min(limit, 2.0 ** 24)):
+        if whole and np.all(total <= exact_most(dtype)):
             return Tensor(dtype, y)
         if count == 1:
             return self.noise.settle(dtype, y, exact)
@@ -444,8 +444,7 @@ class Machine:
         if not self.is_float(x):
             return x.like(reduce(x.a))
         y, total = reduce(x.a), reduce(finite(x.a))
-        if x.exact and whole_numbers(x.a) and np.all(
-                total <= min(2.0 ** 24, 2.0 ** FLOATS[x.dtype][0])):
+        if x.exact and whole_numbers(x.a) and np.all(total <= exact_most(x.dtype)):
             return x.like(y)
         n = x.shape[0 if dim is None else dim]
         if n == 1:
@@ -483,7 +482,7 @@ class Machine:
             slack = slack + n * (unit(narrow) * total + least(
                 narrow) * count * np.where(wild, 0, high))
         if exact and whole_numbers(*[x.a for x in operands]) and np.all(
-                total <= min(2.0 ** FLOATS[to][0], 2.0 ** 24)):
+                total <= exact_most(to)):
             slack = 0
         elif count == 1 and n <= 2:
             return self.noise.settle(to, y, exact and to != "f64")
@@ -643,7 +642,7 @@ class Machine:
             return x.like(y)
         total = scatter(finite(x.a), finite(u))
         whole = exact and whole_numbers(x.a, u)
-        if whole and np.all(total <= min(2.0 ** 24, 2.0 ** FLOATS[x.dtype][0])):
+        if whole and np.all(total <= exact_most(x.dtype)):
             return x.like(y)
         count = scatter(np.zeros(x.shape), np.ones(u.shape))
         return self.noise.settle(x.dtype, y, False, (count + (
