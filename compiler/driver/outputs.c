@@ -160,7 +160,10 @@ outputs_place(Session *s, Options *o)
 			&& o->outputs[i].kind != kind_by_name("cost");
 	}
 	if (versus_wanted(o) && !report)
-		return usage(s, "--versus is for --emit=report=FILE.html");
+		return usage(s, "%s is for --emit=report=FILE.html",
+			o->versus		 ? "--versus"
+				: o->versus_axes ? "--versus-mesh"
+						 : "--versus-on");
 	if (o->nsweeps && (!emits || others))
 		return usage(s,
 			"--sweep goes with --emit=cost and --emit=report, and with no other "
