@@ -178,7 +178,7 @@ unite_alike(Propagation *g, const Op *op, const Value *v, const Value *other)
 	g->annotations[find(g, v->id)] = x.by ? x : y;
 }
 
-static void
+void
 write_placement(Propagation *g, Cluster *c, const Placement *written)
 {
 	c->written = arena_copy(g->module->arena, written, sizeof *written);
@@ -328,50 +328,4 @@ build_clusters(Propagation *g)
 	for (int i = 0; i < m->nvalues; i++)
 		add_value(g, g->values[i]);
 	index_touches(g);
-}
-
-/* ---- constraints ---------------------------------------------------------------- */
-
-/* NULL of what is no constraint. */
-static const Placement *
-asked_for(const Op *op)
-{
-	return op->kind == O_constraint ? &op->results[0]->placement : NULL;
-}
-
-/* Does it go into a body, or come out of one that is no loop's?  Others decide, too, where
-   that is. */
-static bool
-flows_on(const Value *v)
-{
-	return v->def ? v->def->nbodies > 0 && !op_is_loop(v->def) : v->block->parent != NULL;
-}
-
-/*
- * A constraint that leaves nothing open is where its producer should compute:
- * if nothing else holds the producer, and no other constraint asks for something
- * else, it gets the placement itself.  Any other constraint is an identity op with
- * a fixed result.
- */
-void
-copy_constraints(Propagation *g)
-{
-	for (int i = 0; i < g->nops; i++) {
-		Op *op = g->ops[i].op;
-		const Placement *wanted = asked_for(op);
-		if (!wanted || !op->results[0]->annotated || wanted->open)
-			continue;
-		Cluster *c = cluster_of(g, op->operands[0]);
-		bool disputed = c->annotated || c->copied_from || flows_on(op->operands[0]);
-		for (int k = 0; k < c->ntouches && !disputed; k++) {
-			const Op *other = g->ops[g->touches[c->first_touch + k]].op;
-			const Placement *others = asked_for(other);
-			disputed = others && cluster_of(g, other->operands[0]) == c
-				&& !placement_same(others, wanted);
-		}
-		if (disputed)
-			continue;
-		write_placement(g, c, wanted);
-		c->copied_from = op;
-	}
 }

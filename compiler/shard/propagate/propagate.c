@@ -185,6 +185,7 @@ propagate(Module *m)
 	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
+	use_constrained(&g);
 	g.rules = rule_book_new(g.arena);
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);

@@ -126,6 +126,11 @@ typedef struct Propagation {
 	Projection projection;
 } Propagation;
 
+/* constraints.c */
+/* Before the ops are collected; the module is numbered, and is numbered again. */
+void use_constrained(Propagation *g);
+void copy_constraints(Propagation *g);
+
 /* factors.c */
 void project(Projection *p, Propagation *g, const OpState *o);
 static inline bool
@@ -151,11 +156,12 @@ bool step(Projection *p, Strategy strategy, const Way *way);
 void split_constants(Propagation *g);
 void merge_constants(Propagation *g);
 void build_clusters(Propagation *g);
-void copy_constraints(Propagation *g);
 /* Fills `cluster` of `ops` from `cluster_of`. */
 void locate_tensors(Propagation *g);
 /* The same, and `touches` of clusters. */
 void index_touches(Propagation *g);
+/* What the user wrote for a cluster. */
+void write_placement(Propagation *g, Cluster *c, const Placement *written);
 static inline Cluster *
 cluster_of(const Propagation *g, const Value *v)
 {

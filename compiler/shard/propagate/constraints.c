@@ -1,0 +1,123 @@
+/*
+ * constraints.c - what a constraint says of other values than its result.
+ *
+ * A constraint is an identity op with a fixed result.  A closed one, that leaves nothing open,
+ * on what an op makes says where that op should compute: its placement is copied.  On what a
+ * loop carries, or a branch leaves, which others flow into, too, it is what all users use.
+ */
+#include "shard/propagate/propagate.h"
+
+/* NULL of what is no constraint. */
+static const Placement *
+asked_for(const Op *op)
+{
+	return op->kind == O_constraint ? &op->results[0]->placement : NULL;
+}
+
+/* A constraint that leaves nothing open. */
+static bool
+is_closed(const Op *op)
+{
+	const Placement *wanted = asked_for(op);
+
+	return wanted && op->results[0]->annotated && !wanted->open;
+}
+
+/* Does it go into a body, or come out of one?  Others decide, too, where that is. */
+static bool
+flows_on(const Value *v)
+{
+	return v->def ? v->def->nbodies > 0 : v->block->parent != NULL;
+}
+
+/* Of what a loop carries, or a branch leaves, and nothing else places: is it so? */
+static bool
+is_joined(const Value *v)
+{
+	const Op *op = v->def ? v->def : v->block->parent;
+
+	return op && !v->annotated && (op_is_loop(op) || (v->def && op_is_branch(op)));
+}
+
+/* By value id: the constraint that is on it, if that is a closed one and no other differs. */
+static Op **
+constraints_on_joined(Propagation *g)
+{
+	Op **on = NEW_ARRAY(g->arena, Op *, g->module->nvalues + 1);
+	bool *disputed = NEW_ARRAY(g->arena, bool, g->module->nvalues + 1);
+
+	for (Op *op = g->module->entry->first; op; op = op_following(op, g->module->entry)) {
+		const Value *v = op->noperands ? op->operands[0] : NULL;
+		if (!asked_for(op) || !is_joined(v))
+			continue;
+		disputed[v->id] |= !is_closed(op)
+			|| (on[v->id] && !placement_same(asked_for(op), asked_for(on[v->id])));
+		on[v->id] = on[v->id] ? on[v->id] : op;
+	}
+	for (int i = 0; i < g->module->nvalues; i++)
+		if (disputed[i])
+			on[i] = NULL;
+	return on;
+}
+
+/* Directly behind what it is on. */
+static void
+move_behind_operand(Op *op)
+{
+	const Value *v = op->operands[0];
+
+	op_remove(op);
+	op_insert_before(v->def ? v->def->next : v->block->first, op);
+}
+
+/* Does a loop hand it on as it is? */
+static bool
+hands_on(const Op *op, int i)
+{
+	const Value *v = op->operands[i];
+
+	return op == v->block->last && !v->def && i == v->index;
+}
+
+/* while(x) { return x * x[Y, _] }  ->  while(x) { y = x[Y, _]; return y * y } */
+void
+use_constrained(Propagation *g)
+{
+	Block *entry = g->module->entry;
+	Op **on = constraints_on_joined(g);
+
+	for (Op *op = entry->first; op; op = op_following(op, entry))
+		for (int i = 0; i < op->noperands; i++) {
+			const Op *constraint = on[op->operands[i]->id];
+			if (constraint && constraint != op && !hands_on(op, i))
+				op->operands[i] = constraint->results[0];
+		}
+	for (int i = 0; i < g->module->nvalues; i++)
+		if (on[i])
+			move_behind_operand(on[i]);
+	module_number(g->module);
+}
+
+/* If nothing else holds the producer, and no other constraint asks for something else. */
+void
+copy_constraints(Propagation *g)
+{
+	for (int i = 0; i < g->nops; i++) {
+		Op *op = g->ops[i].op;
+		const Placement *wanted = asked_for(op);
+		if (!is_closed(op))
+			continue;
+		Cluster *c = cluster_of(g, op->operands[0]);
+		bool disputed = c->annotated || c->copied_from || flows_on(op->operands[0]);
+		for (int k = 0; k < c->ntouches && !disputed; k++) {
+			const Op *other = g->ops[g->touches[c->first_touch + k]].op;
+			const Placement *others = asked_for(other);
+			disputed = others && cluster_of(g, other->operands[0]) == c
+				&& !placement_same(others, wanted);
+		}
+		if (disputed)
+			continue;
+		write_placement(g, c, wanted);
+		c->copied_from = op;
+	}
+}
