@@ -39,7 +39,8 @@ is_joined(const Value *v)
 	return op && !v->annotated && (op_is_loop(op) || (v->def && op_is_branch(op)));
 }
 
-/* By value id: the constraint that is on it, if that is a closed one and no other differs. */
+/* By value id: the constraint that is on it, if that is a closed one, of no parts, and no other
+   differs.  In explicit code each use says itself where it is. */
 static Op **
 constraints_on_joined(Propagation *g)
 {
@@ -48,9 +49,9 @@ constraints_on_joined(Propagation *g)
 
 	for (Op *op = g->module->entry->first; op; op = op_following(op, g->module->entry)) {
 		const Value *v = op->noperands ? op->operands[0] : NULL;
-		if (!asked_for(op) || !is_joined(v))
+		if (!asked_for(op) || !is_joined(v) || op->mode == MODE_explicit)
 			continue;
-		disputed[v->id] |= !is_closed(op)
+		disputed[v->id] |= !is_closed(op) || asked_for(op)->nunreduced > 0
 			|| (on[v->id] && !placement_same(asked_for(op), asked_for(on[v->id])));
 		on[v->id] = on[v->id] ? on[v->id] : op;
 	}
