@@ -205,8 +205,8 @@ shdrt_f8e8m0fnu_from_f32(float x)
 {
 	uint32_t u = shdrt_bits_f32(x), least = 0x00400000u;
 	uint32_t exponent = (u + 0x00400000u) >> 23;
-	uint32_t bits = u < 0x00800000u ? u > least : exponent;
-	return (uint8_t)(u == 0 || bits > 0xff ? 0xff : bits);
+	uint32_t bits = u < 0x00800000u ? u > least : exponent, infinite = 0x7f800000u;
+	return (uint8_t)(u == 0 || u >= infinite ? 0xff : bits);
 }
 
 /* Half a byte, all of it numbers: to nearest, ties to even; at most 6, and NaN is -0. */

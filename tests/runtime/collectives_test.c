@@ -69,6 +69,8 @@ static void
 put(shdrt_dtype d, char *data, size_t i, uint64_t bits)
 {
 	float f = (float)(int)(bits % 2001) / 128 - 7;
+	if (d == SHDRT_f8e8m0fnu) /* of those there are, no sign and no zero */
+		f = f < 0 ? 1 - f : f + 0.5F;
 	double wide = f;
 	uint16_t narrow = narrow_bits(d, f);
 	uint8_t truth = bits & 1;

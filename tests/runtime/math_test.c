@@ -342,6 +342,9 @@ test_floats(void)
 static void
 test_conversions(void)
 {
+	ok(shdrt_f8e8m0fnu_from_f32(-NAN) == 0xff && shdrt_f8e8m0fnu_from_f32(-1) == 0xff
+			&& shdrt_f8e8m0fnu_from_f32(INFINITY) == 0xff,
+		"f8e8m0fnu: what has a sign is NaN, a NaN too");
 	ok(shdrt_i8_from_f32(300) == 127 && shdrt_i8_from_f32(-300) == -128
 			&& shdrt_u8_from_f32(-1) == 0 && shdrt_u8_from_f64(1e9) == 255
 			&& shdrt_i8_from_f32(-127.9f) == -127,
