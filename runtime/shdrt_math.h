@@ -576,6 +576,14 @@ SHDRT_INTEGERS(X)
 X(pred, uint8_t, uint8_t, 0, 1, 8)
 #undef X
 
+/* x, of which the C compiler knows nothing. */
+SHDRT_FN int64_t
+shdrt_unknown_i64(int64_t x)
+{
+	__asm__("" : "+r"(x));
+	return x;
+}
+
 /* ---- floats: simple ---- */
 
 #define SHDRT_SIMPLE_FLOATS(name, type, suffix) \

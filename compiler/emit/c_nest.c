@@ -115,6 +115,29 @@ node_type(const Node *x)
 	return x->value ? dtypes[x->value->type.dtype].compute : "int64_t";
 }
 
+enum { TRUTH_DEPTH = 6 };
+
+/* Is it made of truth values and constants alone, in a few steps? */
+static bool
+is_truth(const Node *x, int depth)
+{
+	if (x->kind == NODE_constant || (x->value && x->value->type.dtype == D_pred))
+		return true;
+	for (int i = 0; i < x->nargs; i++)
+		if (depth == 0 || !is_truth(x->args[i], depth - 1))
+			return false;
+	return x->kind == NODE_compute && x->nargs > 0;
+}
+
+/* An index, which gcc 12 is not to know as 0 or 1: a gather that it vectorises by such reads
+   elsewhere. */
+static const char *
+index_of(const Nest *n, const Node *x, const char *index)
+{
+	return is_truth(x, TRUTH_DEPTH) ? arena_printf(n->arena, "shdrt_unknown_i64(%s)", index)
+					: index;
+}
+
 /* const float t4 = t2 + t3; */
 static void
 declare(Nest *n, const Node *x)
@@ -145,6 +168,7 @@ declare(Nest *n, const Node *x)
 		value = arena_printf(a, "a%d", n->param_of[x->id]);
 		break;
 	case NODE_clamp:
+		args[0] = index_of(n, x->args[0], args[0]);
 		if (dtypes[x->args[0]->value->type.dtype].class == DC_unsigned)
 			value = arena_printf(a, "%s < %lld ? (int64_t)%s : %lld", args[0],
 				(long long)x->limit + 1, args[0], (long long)x->limit);
@@ -153,7 +177,7 @@ declare(Nest *n, const Node *x)
 				(long long)x->limit);
 		break;
 	case NODE_index:
-		value = arena_printf(a, "(int64_t)%s", args[0]);
+		value = arena_printf(a, "(int64_t)%s", index_of(n, x->args[0], args[0]));
 		break;
 	case NODE_compute:
 		value = c_pointwise(a, x->op, args);
