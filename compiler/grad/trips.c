@@ -7,6 +7,8 @@
  *                                        while(0, x1, W1, j * 2)
  *                                          t < 2
  *                                          body(j * 2 + t, x1, W1)
+ *
+ * Of one trip the checkpoint is the body itself.
  */
 #include <string.h>
 #include "grad/adjoint.h"
@@ -108,24 +110,57 @@ inner_loop(Make k, const Op *loop, const bool *scanned, Value *const *values, Va
 	return inner;
 }
 
+/* What a group of trips from `first` on is given; of what is scanned its part. */
+static Value **
+given(Make k, const Op *loop, const bool *scanned, Value *first, int64_t trips)
+{
+	Value **values = NEW_ARRAY(k.module->arena, Value *, loop->noperands + 1);
+
+	for (int i = 0; i < loop->noperands; i++)
+		values[i] = scanned[i] ? part_of(k, k.block->params[i], first, trips)
+				       : k.block->params[i];
+	return values;
+}
+
+/* Of one trip: the loop's body itself, which the loop has no more. */
+static Block *
+trip_of(const Op *loop, const bool *scanned, Value *const *values)
+{
+	Block *body = loop->bodies[LOOP_BODY];
+	Value *zero = make_constant(make_before(body->first), D_i32, 0);
+
+	for (int i = 0; i < loop->noperands; i++)
+		body->params[i]->type = values[i]->type;
+	for (Op *op = body->first; op; op = op->next) {
+		const Value *of = op->kind == O_dynamic_slice ? op->operands[0] : NULL;
+		if (of && !of->def && scanned[of->index])
+			op->operands[1] = zero;
+	}
+	return body;
+}
+
 /* The checkpoint, in a block with the body's parameters; what comes of its trips. */
 static Op *
 checkpoint_of(Make k, const Op *loop, int64_t trips, Value ***results)
 {
 	Block *was = loop->bodies[LOOP_BODY];
-	Value **values = NEW_ARRAY(k.module->arena, Value *, loop->noperands + 1);
 	bool *scanned = NEW_ARRAY(k.module->arena, bool, loop->noperands + 1);
 	Make in = k;
 
+	for (int i = 0; i < loop->noperands; i++)
+		scanned[i] = is_scanned(loop, i);
 	Value *first =
 		make_binary(k, O_mul, k.block->params[0], make_constant(k, D_i32, trips));
-	for (int i = 0; i < loop->noperands; i++) {
-		scanned[i] = is_scanned(loop, i);
-		values[i] = scanned[i] ? part_of(k, k.block->params[i], first, trips)
-				       : k.block->params[i];
-	}
+	Value **values = given(k, loop, scanned, first, trips);
 	Op *again = make_begin(k, O_checkpoint, loop->noperands, values);
 	op_begin_bodies(again, 1);
+	if (trips == 1) {
+		again->bodies[0] = trip_of(loop, scanned, values);
+		was->parent = again;
+		*results = was->last->operands;
+		op_remove(was->last);
+		return again;
+	}
 	in.block = again->bodies[0];
 	for (int i = 0; i < loop->noperands; i++)
 		block_add_param(in.block, was->params[i]->name, &values[i]->type);
