@@ -108,9 +108,10 @@ typedef struct Manual {
 /* A function of the program. */
 typedef struct Function {
 	FnDecl *decl;
-	int instances; /* calls inlined so far */
-	bool active;   /* being inlined: a call would be recursion */
-	bool backward; /* the function that gives its gradient is */
+	int instances;	     /* calls inlined so far */
+	bool active;	     /* being inlined: a call would be recursion */
+	bool backward;	     /* the function that gives its gradient is */
+	bool gives_gradient; /* that of another, whose type says what it takes */
 } Function;
 
 /* One call being inlined; the outermost is the entry. */

@@ -334,7 +334,7 @@ void
 check_gradient_of(Elab *e, FnDecl *fn)
 {
 	Name name = fn->gradient;
-	const Function *gradient = name.s != NULL ? table_get(e->functions, name.s) : NULL;
+	Function *gradient = name.s != NULL ? table_get(e->functions, name.s) : NULL;
 	if (name.s == NULL)
 		return;
 	if (gradient == NULL) {
@@ -349,7 +349,7 @@ check_gradient_of(Elab *e, FnDecl *fn)
 			"of its own; one of the two",
 			fn->name.s);
 	else
-		may_take_gradient(e, fn);
+		gradient->gives_gradient = may_take_gradient(e, fn);
 }
 
 /* ---- the body ------------------------------------------------------------------ */

@@ -164,12 +164,24 @@ scope_leave(Elab *e, int scope)
 		table_set(f->names, f->symbols[i]->name, f->symbols[i]->hidden);
 }
 
+static bool
+is_parameter(const FnDecl *fn, const Symbol *symbol)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (((const Param *)fn->params.v[i])->range.begin == symbol->range.begin)
+			return true;
+	return false;
+}
+
 void
 symbols_warn_unused(Elab *e, const Frame *frame)
 {
+	const Function *function = table_get(e->functions, frame->fn->name.s);
+
 	for (int i = 0; i < frame->nsymbols && !e->repaired; i++) {
 		const Symbol *s = frame->symbols[i];
-		if (!s->used && s->name[0] != '_')
+		bool given = function && function->gives_gradient && is_parameter(frame->fn, s);
+		if (!s->used && s->name[0] != '_' && !given)
 			diag(e->session, DIAG_unused, s->range, "'%s' is never used", s->name);
 	}
 }
