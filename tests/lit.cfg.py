@@ -12,13 +12,16 @@ shdc = os.environ.get("SHDC") or os.path.join(root, "build", "compiler", "driver
 if not os.path.exists(shdc):
     lit_config.fatal("no shdc at %s: build it, or set SHDC" % shdc)
 out = os.path.join(os.path.dirname(shdc), "..", "..", "tests", "out")
+# Suites run beside each other, and each writes down how long its tests took: in a folder of
+# its own.
+asked = [os.path.basename(os.path.abspath(path)) for path in sys.argv[1:] if os.path.isdir(path)]
 
 config.name = "shdc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".shd", ".hlo", ".test"]
 config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime", "random", "xla", "manual"]
 config.test_source_root = os.path.join(root, "tests")
-config.test_exec_root = os.path.abspath(out)
+config.test_exec_root = os.path.abspath(os.path.join(out, "-".join(asked) or "some"))
 command = shdc
 if os.environ.get("SHDC_ONE_MESH"):
     config.available_features.add("one_mesh")
