@@ -349,7 +349,7 @@ check_gradient_of(Elab *e, FnDecl *fn)
 			"of its own; one of the two",
 			fn->name.s);
 	else
-		gradient->gives_gradient = may_take_gradient(e, fn);
+		gradient->gives_gradient |= may_take_gradient(e, fn);
 }
 
 /* ---- the body ------------------------------------------------------------------ */
