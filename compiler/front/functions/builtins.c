@@ -237,73 +237,97 @@ builtin_leaves_out(Elab *e, const Builtin *b, const Arg *arg)
 		&& find_formal(formals_of(e, b), name) < 0;
 }
 
-bool
-builtin_match(Call *c, const Expr *call, int *at)
+/* Is it for functions like the one it is called in? */
+static bool
+may_stand_here(Call *c, const Expr *call)
 {
 	Elab *e = c->elab;
 	const char *name = c->builtin->name;
-	const Formals *s = formals_of(e, c->builtin);
 	bool manual = e->manual != NULL;
-	bool taken[MAX_PARAMS] = {false}, right = true;
-	c->formals = s;
-	c->nitems = s->n;
 	if (c->builtin->place == PLACE_checkpoint && !e->checkpoints)
 		return complain(e, DIAG_gradient, call->left->range,
 			"'%s' says what a checkpoint fn keeps; this is not in one", name);
-	if (c->builtin->place == (manual ? PLACE_global : PLACE_manual)
-		&& !(manual && !e->manual->whole)) {
-		if (!e->frame->misplaced)
-			complain(e, DIAG_manual, call->left->range,
-				manual ? "'%s' places whole tensors; in a manual function "
-					 "every "
-					 "tensor is on one device"
-				       : "'%s' is for manual functions, which are written for "
-					 "one device; here tensors are whole",
-				name);
-		e->frame->misplaced = true; /* they are of a kind: one is enough */
-		return false;
-	}
-	for (int i = 0; i < call->args.n; i++) {
-		const Arg *arg = call->args.v[i];
-		int to = i < s->n ? i : -1;
-		for (int k = 0; k <= i && k < s->n; k++)
-			if (s->v[k].rest)
-				to = k;
-		if (arg->name.s != NULL) {
-			to = keyword_parameter(c, arg->name, taken);
-			if (to == FOREIGN) {
-				right = false;
-				continue;
-			}
-			if (to < 0) {
-				complain(e, DIAG_arguments, arg->name.range,
-					"'%s' has no parameter '%s'", name, arg->name.s);
-				return note_signature(c);
-			}
-		}
-		if (to < 0) {
-			complain(e, DIAG_arguments, arg->range,
-				"'%s' takes at most %d argument%s", name, s->n,
-				s->n == 1 ? "" : "s");
-			return note_signature(c);
-		}
-		if (taken[to] && !s->v[to].rest)
-			return complain(e, DIAG_arguments, arg->range,
-				"'%s' is given '%s' twice", name, s->v[to].name);
-		taken[to] = true;
-		at[i] = to;
-	}
-	for (int i = 0; i < s->n; i++) {
-		const Formal *f = &s->v[i];
+	if (c->builtin->place != (manual ? PLACE_global : PLACE_manual)
+		|| (manual && !e->manual->whole))
+		return true;
+	if (!e->frame->misplaced)
+		complain(e, DIAG_manual, call->left->range,
+			manual ? "'%s' places whole tensors; in a manual function "
+				 "every "
+				 "tensor is on one device"
+			       : "'%s' is for manual functions, which are written for "
+				 "one device; here tensors are whole",
+			name);
+	e->frame->misplaced = true; /* they are of a kind: one is enough */
+	return false;
+}
+
+/* The parameter that argument i is for; FOREIGN, or -1, after a message. */
+static int
+parameter_for(Call *c, const Arg *arg, int i, bool *taken)
+{
+	const Formals *s = c->formals;
+	int to = i < s->n ? i : -1;
+	for (int k = 0; k <= i && k < s->n; k++)
+		if (s->v[k].rest)
+			to = k;
+	if (arg->name.s != NULL)
+		to = keyword_parameter(c, arg->name, taken);
+	if (to >= 0 || to == FOREIGN)
+		return to;
+	if (arg->name.s != NULL)
+		complain(c->elab, DIAG_arguments, arg->name.range, "'%s' has no parameter '%s'",
+			c->builtin->name, arg->name.s);
+	else
+		complain(c->elab, DIAG_arguments, arg->range,
+			"'%s' takes at most %d argument%s", c->builtin->name, s->n,
+			s->n == 1 ? "" : "s");
+	note_signature(c);
+	return -1;
+}
+
+/* What is not given is as its parameter says, if that says anything. */
+static bool
+give_rest(Call *c, const Expr *call, const bool *taken)
+{
+	for (int i = 0; i < c->formals->n; i++) {
+		const Formal *f = &c->formals->v[i];
 		c->items[i] = f->value;
 		c->items[i].range = call->range;
 		if (taken[i] || !f->required)
 			continue;
-		complain(e, DIAG_arguments, call->range, "'%s' needs an argument '%s'", name,
-			f->name);
+		complain(c->elab, DIAG_arguments, call->range, "'%s' needs an argument '%s'",
+			c->builtin->name, f->name);
 		return note_signature(c);
 	}
-	return right;
+	return true;
+}
+
+bool
+builtin_match(Call *c, const Expr *call, int *at)
+{
+	const Formals *s = formals_of(c->elab, c->builtin);
+	bool taken[MAX_PARAMS] = {false}, right = true;
+	c->formals = s;
+	c->nitems = s->n;
+	if (!may_stand_here(c, call))
+		return false;
+	for (int i = 0; i < call->args.n; i++) {
+		const Arg *arg = call->args.v[i];
+		int to = parameter_for(c, arg, i, taken);
+		if (to == FOREIGN) {
+			right = false;
+			continue;
+		}
+		if (to < 0)
+			return false;
+		if (taken[to] && !s->v[to].rest)
+			return complain(c->elab, DIAG_arguments, arg->range,
+				"'%s' is given '%s' twice", c->builtin->name, s->v[to].name);
+		taken[to] = true;
+		at[i] = to;
+	}
+	return give_rest(c, call, taken) && right;
 }
 
 Value *
