@@ -65,6 +65,13 @@ typedef struct Ledger {
 				   copy or a part of */
 } Ledger;
 
+/* A collective of the plan, and what the schedule has made of it. */
+typedef struct Collective {
+	Transfer x;
+	const Op *move; /* itself, or the first that moves for it */
+	bool in_pieces;
+} Collective;
+
 /* The module's, empty. */
 Ledger *ledger_new(Module *m);
 void ledger_add(Ledger *l, Transfer t);
@@ -72,5 +79,8 @@ void ledger_add_repeated(Ledger *l, Repeated r);
 /* The module's; from L_device on it is made when first asked for, before that NULL
    where no pass wrote it. */
 const Ledger *module_ledger(Module *m);
+/* Those of a device program, in order: pieces of one are one, and so are its copies where
+   a loop is written otherwise.  `received` are the bytes of all, without pieces. */
+Collective *planned_collectives(Module *m, int *n, int64_t *received);
 
 #endif

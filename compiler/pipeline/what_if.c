@@ -96,30 +96,17 @@ unplace(Module *m, const char *name)
 	return true;
 }
 
-/* As --emit=stats lists them: pieces of one are one, and so are copies of a loop's. */
-static int
-count_collectives(Module *m, const Ledger *l)
-{
-	Table *known = table_new(m->arena);
-
-	for (int i = 0; i < l->n; i++) {
-		const Op *op = l->transfers[i].op;
-		op = op->whole ? op->whole : op;
-		op = op->original ? op->original : op;
-		table_add(known, arena_printf(m->arena, "%p", (const void *)op), known);
-	}
-	return table_count(known);
-}
-
 Outcome
 outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 {
-	const Ledger *l = module_ledger(m);
 	bool endless = timeline_is_endless(timeline);
+	int n;
+	int64_t received;
 
+	planned_collectives(m, &n, &received);
 	return (Outcome){
-		.collectives = count_collectives(m, l),
-		.wire_bytes = l->work.wire_bytes,
+		.collectives = n,
+		.wire_bytes = received,
 		.picoseconds = endless ? INT64_MAX : timeline->time,
 		.counted = timeline->counted,
 		.communication = timeline->communication,

@@ -36,80 +36,10 @@ number_combined(Module *m)
 	return number;
 }
 
-/* A collective of the plan, and what the schedule has made of it. */
-typedef struct Entry {
-	Transfer x;
-	const Op *move; /* itself, or the first that moves for it */
-	bool pieces;
-} Entry;
-
-/* What moves a piece as the collective that is done so, if it is one. */
-static Transfer
-as_whole(const Transfer *x)
-{
-	const Op *op = x->op->whole, *ring = x->op->block->parent;
-	Transfer whole = *x;
-
-	if (!op)
-		return whole;
-	double bytes = (double)type_bytes(&op->operands[0]->type);
-	whole.op = op;
-	whole.kind = op->kind;
-	whole.axes = *x->op->axes;
-	whole.bytes = wire_bytes(op->kind, axes_size(&whole.axes), bytes);
-	if (ring && ring->of && op_has(ring, A_trips)) /* each turn is a piece */
-		whole.trips /= greater(op_int(ring, A_trips), 1);
-	return whole;
-}
-
-static int64_t
-all_bytes(const Transfer *x)
-{
-	int64_t bytes;
-
-	return mul_i64(whole_bytes(x->bytes), x->trips, &bytes) ? bytes : INT64_MAX;
-}
-
-/* Those of a device program, in order; `received` are the bytes of all, which are those
-   without pieces. */
-static Entry *
-list_entries(Module *m, int *n, int64_t *received)
-{
-	const Ledger *l = module_ledger(m);
-	Entry *entries = NEW_ARRAY(m->arena, Entry, l->n + 1);
-	Table *known = table_new(m->arena);
-
-	*n = 0;
-	*received = l->work.wire_bytes;
-	for (int i = 0; i < l->n; i++) {
-		const Transfer x = as_whole(&l->transfers[i]);
-		const Op *move = l->transfers[i].op;
-		const Op *op = x.op->original ? x.op->original : x.op;
-		const char *key = arena_printf(m->arena, "%p", (const void *)x.op);
-		const char *first = arena_printf(m->arena, "first %p", (const void *)op);
-		if (move->whole)
-			*received -= all_bytes(&l->transfers[i]);
-		if (!table_add(known, key, entries))
-			continue;
-		if (move->whole)
-			*received += all_bytes(&x);
-		Entry *entry = table_get(known, first);
-		if (entry) {
-			entry->x.trips += x.trips;
-			entry->pieces |= move->whole != NULL;
-			continue;
-		}
-		entry = &entries[(*n)++];
-		*entry = (Entry){x, move, move->whole != NULL};
-		table_set(known, first, entry);
-	}
-	return entries;
-}
-
 static void
-json_entry(Text *t, const Module *m, const Entry *entry, int combined)
+json_collective(Text *t, const Module *m, const Collective *collective, int combined)
 {
-	const Transfer *x = &entry->x;
+	const Transfer *x = &collective->x;
 	const Type *operand = &x->op->operands[0]->type;
 	int line, column;
 
@@ -128,8 +58,8 @@ json_entry(Text *t, const Module *m, const Entry *entry, int combined)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, ", entry->move->async ? "true" : "false");
-	if (entry->pieces)
+	text_printf(t, ", \"async\": %s, ", collective->move->async ? "true" : "false");
+	if (collective->in_pieces)
 		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(&x->axes));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
@@ -161,7 +91,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	const int *combined = number_combined(m);
 	int n;
 	int64_t received;
-	const Entry *entries = list_entries(m, &n, &received);
+	const Collective *all = planned_collectives(m, &n, &received);
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": {");
 	for (int i = 0; i < m->mesh.naxes; i++) {
@@ -174,7 +104,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	text_add(t, ",\n  \"collectives\": [");
 	for (int i = 0; i < n; i++) {
 		text_add(t, i ? "," : "");
-		json_entry(t, m, &entries[i], combined[entries[i].move->id]);
+		json_collective(t, m, &all[i], combined[all[i].move->id]);
 	}
 	text_printf(t,
 		"%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
