@@ -52,6 +52,27 @@ open_file_of_many(Settings *s, const char *path)
 		rt_fail(SHDRT_IO, "%s: holds no parameter: %s", path, why);
 }
 
+/* A state that lacks a tensor is no state: who gives files of many learns what none has. */
+static void
+tell_made_up(const Settings *s)
+{
+	enum { MOST_NAMED = 8 };
+	int n = 0;
+
+	for (int i = 0; i < s->program->nparams; i++) {
+		if (s->sources[i].kind == FROM_file || s->sources[i].range.given)
+			continue;
+		if (n++ < MOST_NAMED)
+			fprintf(stderr, "%s%s",
+				n == 1 ? "note: made up, since no --in has it: " : ", ",
+				s->program->params[i].name);
+	}
+	if (n > MOST_NAMED)
+		fprintf(stderr, " and %d more", n - MOST_NAMED);
+	if (n)
+		fputc('\n', stderr);
+}
+
 static void
 open_sources(Settings *s)
 {
@@ -74,6 +95,8 @@ open_sources(Settings *s)
 	}
 	for (int i = 0; i < s->nin_files; i++)
 		open_file_of_many(s, s->in_files[i]);
+	if (s->nin_files && !s->made_by)
+		tell_made_up(s);
 	bool files = false;
 	for (int i = 0; i < s->program->nparams; i++)
 		files |= s->sources[i].kind == FROM_file;

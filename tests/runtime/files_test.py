@@ -574,6 +574,9 @@ def files_of_many(folder):
     r = run("--in", many, "--in", other, "--out", out)
     ok(r.returncode == 0 and same(np.load(out + "/l.npy"), sample("l"))
        and same(np.load(out + "/f.npy"), sample("f", seed=3)), "two files of many", r.stderr)
+    ok(r.stderr == "note: made up, since no --in has it: p, b, ub, u, h, d, index, sum and 1 more\n"
+       and run("--in", many, "--random", "1", "--out", out).stderr == "",
+       "what no file of many has is told, unless it was asked for", r.stderr)
     for name, file, status, reason in [
         ("the same in two", safetensors({"f": entry("f")}, DATA), 2,
          "--in: 'f' is in %s and in" % many),
