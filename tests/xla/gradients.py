@@ -17,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-os.environ["JAX_PLATFORMS"] = "cpu"
+import back_end
+
+back_end.use_devices(1)
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "random"))
 import gradients
 try:

@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
-os.environ["JAX_PLATFORMS"] = "cpu"
+import back_end
+
+back_end.use_devices(8)
 try:
     import jax
     import jax.numpy as jnp

@@ -27,11 +27,11 @@ import subprocess
 import sys
 import tempfile
 
+import back_end
+
 DEVICES = 16
 LEAST_MESHES = 3
-os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=%d "
-                           "--xla_allow_excess_precision=false" % DEVICES)
-os.environ["JAX_PLATFORMS"] = "cpu"
+back_end.use_devices(DEVICES, "--xla_allow_excess_precision=false")
 try:
     import jax
     import ml_dtypes

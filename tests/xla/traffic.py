@@ -21,10 +21,11 @@ import subprocess
 import sys
 import tempfile
 
+import back_end
+
 FOLDER = tempfile.TemporaryDirectory()
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=8 --xla_dump_to=%s "
-                           "--xla_dump_hlo_pass_re=spmd-partitioning" % FOLDER.name)
+back_end.use_devices(8, "--xla_dump_to=" + FOLDER.name,
+                     "--xla_dump_hlo_pass_re=spmd-partitioning")
 try:
     import jax
     import jax.numpy as jnp

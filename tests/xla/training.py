@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-os.environ["JAX_PLATFORMS"] = "cpu"
+import back_end
+
+back_end.use_devices(1)
 try:
     import jax
     import numpy as np
