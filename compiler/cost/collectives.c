@@ -65,16 +65,17 @@ tier_of(const Wires *wires, Joint joint)
  * a device gets, (P - 1)/P of the bytes, at their speeds together.  But where a few
  * are slow, these have to carry what those behind the others can't do without: with C
  * of the P members along the slowest, (C - 1)/P of the bytes at the speed of these.
+ * One wire after the other, the slowest carries its own (C - 1)/P, those behind it more.
  */
 static void
-gather_over(Tier *tier, double bytes)
+gather_over(Tier *tier, bool at_once, double bytes)
 {
 	double members = tier->members;
 
 	for (int first = 0, cut; first < tier->n; first = cut) {
 		double most = -1, among = 1, speed = 0, best = 1;
 		cut = first + 1;
-		for (int i = first; i < tier->n; i++) {
+		for (int i = first; i < (at_once ? tier->n : first + 1); i++) {
 			among *= (double)tier->wire[i]->members;
 			speed += ways(tier->wire[i]);
 			double seconds = bytes * (among - 1) / (members * speed);
@@ -139,24 +140,26 @@ tiers_cost(const Mesh *mesh, OpKind kind, const Wires *wires, double bytes)
 {
 	const CollectiveInfo *c = &collectives[kind];
 	double n = (double)wires->n, latency = 0;
+	bool at_once = c->route != ROUTE_ring || mesh->target->dims_at_once;
 	TransferCost cost = {0};
 
 	if (c->route == ROUTE_ring)
 		bytes = wire_bytes(kind, wires->n, bytes) * n / (n - 1);
 	for (Joint joint = JOINT_core; joint <= JOINT_slice; joint++) {
 		Tier tier = tier_of(wires, joint);
-		double most = 0;
+		double most = 0, sum = 0;
 		if (c->route == ROUTE_ring)
-			gather_over(&tier, bytes);
+			gather_over(&tier, at_once, bytes);
 		else if (c->route == ROUTE_across)
 			exchange_over(&tier, bytes);
 		else
 			permute_over(&tier, bytes);
 		for (int i = 0; i < tier.n; i++) {
 			most = tier.busy[i] > most ? tier.busy[i] : most;
+			sum += tier.busy[i];
 			link_loads_fill(&cost.loads, mesh, tier.wire[i], tier.busy[i]);
 		}
-		*(joint == JOINT_slice ? &cost.network : &cost.links) += most;
+		*(joint == JOINT_slice ? &cost.network : &cost.links) += at_once ? most : sum;
 		latency += c->turns * tier_latency(mesh, &tier);
 		if (c->route == ROUTE_ring)
 			bytes /= tier.members;

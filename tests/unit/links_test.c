@@ -234,6 +234,23 @@ test_latency(Session *s)
 	ok(near(seconds(&hidden, O_all_gather, all, 10), 10e-6), "bytes are hidden by hops");
 }
 
+/* One dim after the other: the bytes take as long as on each in turn. */
+static void
+test_in_turn(Session *s)
+{
+	Override in_turn[] = {{"dims_at_once", "no"}};
+	Mesh m = mesh_on(target_with(s, in_turn, 1), 4, 8, 0);
+	AxisList x = {1, {{0, 1, 4}}}, all = all_axes(&m);
+	double V = 1e6, share = V / 32 / LINK;
+
+	ok(near(seconds(&m, O_all_gather, all, V), 31 * share),
+		"one dim after the other: as long as on one link");
+	ok(near(seconds(&m, O_reduce_scatter, all, V), 31 * share), "a reduce-scatter, too");
+	ok(near(seconds(&m, O_all_reduce, all, V), 62 * share), "an all-reduce twice that");
+	ok(near(seconds(&m, O_all_gather, x, V), V * 3 / 4 / LINK),
+		"one dim is as it is otherwise");
+}
+
 /* Every kind over every part of a mesh: more bytes take longer. */
 static void
 test_monotone(Session *s)
@@ -893,6 +910,7 @@ main(void)
 	test_shares(s);
 	test_tiers(s);
 	test_latency(s);
+	test_in_turn(s);
 	test_monotone(s);
 	test_book(s);
 	test_gathers(s);
