@@ -52,19 +52,12 @@ visit_offset(Fuse *f, const Op *op, Uses *u)
 		f->uses[operand(f, op, i)->id].offset = true;
 }
 
-/* Behind a fence nothing is computed that stands before it; a part of what is there
-   anyway is read where it is used.  What is there whole, and waits for others, has a name. */
+/* Behind a fence nothing is computed that stands before it; what is there anyway is read where
+   it is used, unless it waits for others: then it has a name. */
 static bool
 is_there(Fuse *f, const Op *fence)
 {
-	const Value *v = operand(f, fence, 0);
-	bool whole = true;
-
-	while (v->def && (op_renames(v->def) || op_takes_part(v->def))) {
-		whole &= !op_takes_part(v->def);
-		v = operand(f, v->def, 0);
-	}
-	return !v->def && !(whole && is_one_of_fences(fence));
+	return fence_root(f, fence) && !is_one_of_fences(fence);
 }
 
 /* Where it is needed as such, a reshape is another name of the buffer.  Uses of
@@ -217,32 +210,52 @@ set_unset(Module *m)
 	arena_free(a);
 }
 
+static Fuse *
+fuse_new(Module *m)
+{
+	Arena *a = arena_new();
+	Fuse *f = NEW(a, Fuse);
+
+	module_number(m);
+	*f = (Fuse){.arena = a, .step = arena_new(), .module = m};
+	f->no_index = NEW(a, Affine);
+	f->uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
+	f->kernels = NEW_ARRAY(a, Kernel *, m->nops + 1);
+	f->source = NEW_ARRAY(a, Value *, m->nvalues + 1);
+	f->elements = NEW_ARRAY(a, Value *, m->nvalues + 1);
+	f->offset = NEW_ARRAY(a, bool, m->nvalues + 1);
+	f->members = NEW_ARRAY(a, Members, m->nops + 1);
+	f->kept = NEW_ARRAY(a, bool, m->nops + 1);
+	names_find(f);
+	return f;
+}
+
+static void
+fuse_free(Fuse *f)
+{
+	arena_free(f->step);
+	arena_free(f->arena);
+}
+
 bool
 fuse(Module *m)
 {
-	Arena *a = arena_new();
-	Fuse f = {.arena = a, .step = arena_new(), .module = m};
+	Fuse *f = fuse_new(m);
 	const Block *entry = m->entry;
 
-	module_number(m);
-	f.no_index = NEW(a, Affine);
-	f.uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
-	f.kernels = NEW_ARRAY(a, Kernel *, m->nops + 1);
-	f.source = NEW_ARRAY(a, Value *, m->nvalues + 1);
-	f.elements = NEW_ARRAY(a, Value *, m->nvalues + 1);
-	f.offset = NEW_ARRAY(a, bool, m->nvalues + 1);
-	f.members = NEW_ARRAY(a, Members, m->nops + 1);
-	f.kept = NEW_ARRAY(a, bool, m->nops + 1);
-	names_find(&f);
+	if (fences_widen(f)) {
+		fuse_free(f);
+		f = fuse_new(m);
+	}
 	for (int i = 0; i < entry->last->noperands; i++)
-		use_whole(&f, entry->last->operands[i]);
-	visit_block(&f, entry);
+		use_whole(f, entry->last->operands[i]);
+	visit_block(f, entry);
 	for (int i = 0; i < entry->nparams; i++)
-		refs_load(&f, entry->params[i]);
-	fused_write(&f);
-	arena_free(f.step);
-	arena_free(a);
-	if (f.untidy) {
+		refs_load(f, entry->params[i]);
+	fused_write(f);
+	bool untidy = f->untidy;
+	fuse_free(f);
+	if (untidy) {
 		copies_insert(m);
 		module_remove_dead(m);
 	}

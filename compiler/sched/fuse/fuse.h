@@ -78,6 +78,13 @@ operand(const Fuse *f, const Op *op, int i)
 	return source_value(f, op->operands[i]);
 }
 
+/* fences.c: the parameter that the fence is of, or of a part of, or what has its name behind
+   a fence with others; else NULL */
+const Value *fence_root(const Fuse *f, const Op *fence);
+/* Fences that wait for others, of parts of parameters, become such of the whole.  True if
+   there were any: of what was found about the program nothing holds. */
+bool fences_widen(Fuse *f);
+
 /* compute.c: nodes and uses */
 Node *node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *v);
 /* A use of an element of `v`; `index` has an Affine for each of its dims. */
