@@ -6,9 +6,9 @@
  *
  *   0  pointwise ops, reshape, transpose, if no operand is used elsewhere:
  *      passing on through a value with several uses may create a conflict
- *      at each of them; into and out of loops, branches and manual regions,
- *      with the placement that a region asks for; what a dynamic slice takes,
- *      to its result
+ *      at each of them; into and out of loops, branches, fences and manual
+ *      regions, with the placement that a region asks for; what a dynamic
+ *      slice takes, to its result
  *   1  the same, however often operands are used
  *   2  every op, along pass-through factors; broadcasts only to the operand
  *   3  every factor; broadcasts still only to the operand
@@ -66,20 +66,21 @@ plan_levels(Propagation *g, bool backward)
 	for (int i = 0; i < g->nops; i++) {
 		OpState *o = &g->ops[i];
 		bool output = o->op->kind == O_output;
+		bool flows = o->edge || o->op->kind == O_fence;
 		bool waits = o->op->mode == MODE_backward && !backward;
 		/* the members of a shard_like are one cluster: nothing to pass on */
 		if (!o->edge && !o->alike)
 			o->rule = rule_book_get(g->rules, o->op);
 		memcpy(o->phases,
 			!o->rule || output || waits	     ? never
-				: o->edge		     ? always
+				: flows			     ? always
 				: op_is_one_to_one(o->op)    ? always
 				: op_has_starts(o->op)	     ? starts
 				: o->op->kind == O_broadcast ? broadcast
 							     : other,
 			LEVELS);
 		bool enters = o->op->kind == O_constraint && entered[o->op->results[0]->id];
-		for (int k = 0; k < o->noperands && !o->edge && !enters; k++)
+		for (int k = 0; k < o->noperands && !flows && !enters; k++)
 			if (o->tensors[k]->type.rank && g->uses[o->tensors[k]->id] != 1)
 				o->phases[0] = PHASE_none; /* used elsewhere */
 		if (output)
