@@ -26,9 +26,11 @@ bool partial_joins(const Op *op, int operand);
    where all such parts of a loop are summed up after it (accumulate.c): elsewhere what is
    whole would become partial by a part. */
 bool partial_written(const Op *op);
-/* Is it known to be another number than this, as a constant, a count from 1, what is at
-   least 1?  By what is never zero a partial sum may be divided: what is divided by zero is
-   infinite, but a part of it that is 0 becomes NaN. */
+/* Is it taken for another number than this?  A constant, a count from 1, what is at least 1
+   are known to be.  One number for all elements, as a scale or how many there are, is taken for
+   one: where all is divided by zero nothing is left, partial or not.  By what is never zero
+   a partial sum may be divided: what is divided by zero is infinite, but a part of it that
+   is 0 becomes NaN. */
 bool is_never(const Value *v, double number);
 
 #endif
