@@ -185,6 +185,12 @@ class Translation:
                 self.ops.append(op)
         self.root = self.ops.pop()
 
+    def fenced(self, value):
+        """What of a fence it is, by its name here."""
+        fence, number = name_of(value.owner), "index=%d" % ir.OpResult(value).result_number
+        return next((op.name for op in self.ops if op.op == "get-tuple-element"
+                     and op.uses() == [fence] and number in op.attrs), fence)
+
     def refuse_dead(self):
         live = set(self.root.uses()).union(*self.groups)
         for op in reversed(self.ops):
@@ -336,8 +342,12 @@ def propagated(program):
         for op in main.regions[0].blocks[0].operations:
             facts = op.operation.attributes
             key = "sharding" if op.operation.name == "sdy.sharding_constraint" else "sdy.sharding"
-            if name_of(op) and len(op.results) == 1 and op.operation.name != "sdy.data_flow_edge":
-                found[name_of(op)] = str(facts[key]) if key in facts else None
+            if op.operation.name == "sdy.data_flow_edge":
+                name, key = program.fenced(op.operands[0]), "sharding"
+            else:
+                name = name_of(op) if len(op.results) == 1 else None
+            if name:
+                found[name] = str(facts[key]) if key in facts else None
     return found
 
 
