@@ -4,6 +4,7 @@
  * A constraint is an identity op with a fixed result.  A closed one, that leaves nothing open,
  * on what an op makes says where that op should compute: its placement is copied.  On what a
  * loop carries, or a branch leaves, which others flow into, too, it is what all users use.
+ * Of several on one value, one behind the other, what comes later uses the last.
  */
 #include "shard/propagate/propagate.h"
 
@@ -97,6 +98,65 @@ use_constrained(Propagation *g)
 		if (on[i])
 			move_behind_operand(on[i]);
 	module_number(g->module);
+}
+
+/* How often each value is used, and by how many constraints and manual regions; by its id. */
+typedef struct Uses {
+	int *all, *placed;
+} Uses;
+
+static Uses
+count_uses(Propagation *g)
+{
+	Block *entry = g->module->entry;
+	int n = g->module->nvalues + 1;
+	Uses uses = {NEW_ARRAY(g->arena, int, n), NEW_ARRAY(g->arena, int, n)};
+
+	for (Op *op = entry->first; op; op = op_following(op, entry))
+		for (int i = 0; i < op->noperands; i++) {
+			uses.all[op->operands[i]->id]++;
+			uses.placed[op->operands[i]->id] +=
+				asked_for(op) || op->kind == O_manual;
+		}
+	return uses;
+}
+
+/* What an op makes that a chain of constraints is on, this the last of several, and nothing
+   else places: of each but the last only the next is a user.  Else NULL. */
+static Value *
+chained(const Op *last, const Uses *uses)
+{
+	int n = 1;
+
+	if (!asked_for(last) || last->mode != MODE_auto || uses->placed[last->results[0]->id])
+		return NULL;
+	Value *v = last->operands[0];
+	for (; v->def && asked_for(v->def) && v->def->mode == MODE_auto;
+		v = v->def->operands[0]) {
+		if (uses->all[v->id] != 1)
+			return NULL;
+		n++;
+	}
+	return n > 1 && v->def && v->def->block == last->block && uses->placed[v->id] == 1
+		? v
+		: NULL;
+}
+
+/* y = x[X]; z = y[Y]; return x + z  ->  y = x[X]; z = y[Y]; return z + z */
+void
+use_last_of_chains(Propagation *g)
+{
+	Block *entry = g->module->entry;
+	Uses uses = count_uses(g);
+
+	for (Op *last = entry->first; last; last = op_following(last, entry)) {
+		const Value *v = chained(last, &uses);
+		for (Op *op = v ? last : NULL; op; op = op_following(op, last->block))
+			for (int i = 0; i < op->noperands; i++)
+				if (op->operands[i] == v && op->kind != O_output
+					&& op != op->block->last)
+					op->operands[i] = last->results[0];
+	}
 }
 
 /* If nothing else holds the producer, and no other constraint asks for something else. */

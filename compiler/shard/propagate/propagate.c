@@ -186,6 +186,7 @@ propagate(Module *m)
 	split_constants(&g);
 	module_number(m);
 	use_constrained(&g);
+	use_last_of_chains(&g);
 	g.rules = rule_book_new(g.arena);
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);

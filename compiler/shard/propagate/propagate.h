@@ -129,6 +129,7 @@ typedef struct Propagation {
 /* constraints.c */
 /* Before the ops are collected; the module is numbered, and is numbered again. */
 void use_constrained(Propagation *g);
+void use_last_of_chains(Propagation *g);
 void copy_constraints(Propagation *g);
 
 /* factors.c */
