@@ -228,11 +228,20 @@ gradient_all_gather(Adjoint *a, const Op *op)
 	give(a, op->operands[0], make_dynamic_slice(a->k, dy, start, x->dims));
 }
 
+static void
+refuse_extreme(Adjoint *a, const Op *op)
+{
+	refuse(a, op,
+		"%s has no gradient: no device knows alone whose element it is; where it may "
+		"be taken for a constant, write stop_gradient(%s(...))",
+		op->label, op->label);
+}
+
 /* Of a sum: what differs was added up, and each summand has the cotangent. */
 void
 gradient_all_reduce(Adjoint *a, const Op *op)
 {
-	(op_int(op, A_combiner) == C_add ? gradient_same : gradient_none)(a, op);
+	(op_int(op, A_combiner) == C_add ? gradient_same : refuse_extreme)(a, op);
 }
 
 static void
@@ -250,7 +259,7 @@ gradient_reduce_scatter(Adjoint *a, const Op *op)
 	if (op_int(op, A_combiner) == C_add)
 		give_collective(a, op, O_all_gather);
 	else
-		gradient_none(a, op);
+		refuse_extreme(a, op);
 }
 
 /* Part i of device j was part j of device i. */
