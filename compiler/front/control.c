@@ -72,18 +72,36 @@ add_assigned(Elab *e, Vars *vars, List body)
 	}
 }
 
+/* Where a body is left, it thinks: by a return, or a word of another language. */
+static void **
+ends_early(List body)
+{
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		bool word = s->kind == S_expr && s->value->kind == E_name
+			&& is_habit(s->value->name);
+		if (s->kind == S_return || word)
+			return &body.v[i];
+		void **inside = ends_early(s->body);
+		inside = inside != NULL ? inside : ends_early(s->otherwise);
+		if (inside != NULL)
+			return inside;
+	}
+	return NULL;
+}
+
 /* What a body declares is gone after it.  A var that is an error is no news. */
 static bool
 has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 {
 	if (vars->n > 0)
 		return true;
-	for (int i = 0; i < stmt->body.n; i++)
-		if (((const Stmt *)stmt->body.v[i])->kind == S_return) {
-			run_block(e, (List){.v = stmt->body.v + i, .n = 1}); /* says why not */
-			return false;
-		}
-	if (vars->refused != NULL)
+	void **wrong = ends_early(stmt->body);
+	if (wrong == NULL)
+		wrong = ends_early(stmt->otherwise);
+	if (wrong != NULL)
+		run_block(e, (List){.v = wrong, .n = 1}); /* says why not */
+	else if (vars->refused != NULL)
 		assigned_var(e, vars->refused); /* likewise */
 	else if (vars->unknown != NULL && !binds(stmt->body, vars->unknown->name)
 		&& !binds(stmt->otherwise, vars->unknown->name))

@@ -222,6 +222,7 @@ void report_unknown_name(Elab *e, Range where, const char *name);
 void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
 const char *dtype_habit(const char *name); /* "float32" -> "f32" */
+bool is_habit(const char *name);	   /* what is a word elsewhere: break, None, np */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
 void give_name(Elab *e, Name name, Value *v);
 /* ... and lists it in module.named: its place there, or -1. */

@@ -247,6 +247,12 @@ static const Habit constant_habits[] = {
 	{"lax", "functions are built in and need no module: exp(x)"},
 };
 
+bool
+is_habit(const char *name)
+{
+	return HABIT(constant_habits, name) != NULL;
+}
+
 void
 report_unknown_name(Elab *e, Range where, const char *name)
 {
@@ -395,7 +401,7 @@ report_unknown_function(Elab *e, Range where, const char *name)
 void
 report_unknown_member(Elab *e, const Expr *module, const Expr *x)
 {
-	bool other = HABIT(constant_habits, module->name) != NULL;
+	bool other = is_habit(module->name);
 	if (other && HABIT(function_habits, x->name) != NULL)
 		report_unknown_function(e, x->range, x->name);
 	else if (other && x != module && builtin_find(x->name) != NULL)
