@@ -84,7 +84,8 @@ spread_over(Make k, Value *reduced, const Op *op)
 	return make_broadcast(k, reduced, x, to);
 }
 
-/* In equal shares to those that are the result. */
+/* In equal shares to those that are the result.  NaN is none of them: of NaN that is 0/0,
+   for all. */
 static Value *
 to_equals(Adjoint *a, const Op *op, Value *dy)
 {
@@ -97,7 +98,7 @@ to_equals(Adjoint *a, const Op *op, Value *dy)
 	count = make_convert(a->k, count, dy->type.dtype);
 	Value *share = spread_over(a->k, make_binary(a->k, O_div, dy, count), op);
 
-	return make_select(a->k, is_it, share, make_zeros(a->k, &share->type));
+	return make_binary(a->k, O_mul, make_convert(a->k, is_it, dy->type.dtype), share);
 }
 
 /*

@@ -156,6 +156,24 @@ MIXED = [
     ("sort(x, dim=0) + bf16(sort(y, dim=1))",
      "jnp.sort(x, axis=0) + jnp.sort(y, axis=1).astype(jnp.bfloat16)"),
 ]
+# where something is NaN
+UNKNOWN = [0.0, 1.0, -1.0, 2.0, float("nan")]
+NANS = [
+    ("max(x)", "jnp.max(x)"),
+    ("max(x, dim=1)", "jnp.max(x, axis=1)"),
+    ("min(x, dim=0)", "jnp.min(x, axis=0)"),
+    ("maximum(x, y)", "jnp.maximum(x, y)"),
+    ("minimum(x, y)", "jnp.minimum(x, y)"),
+    ("relu(x)", "jax.nn.relu(x)"),
+    ("abs(x)", "jnp.abs(x)"),
+    ("sign(x)", "jnp.sign(x)"),
+    ("clamp(y, x, 1.0)", "jnp.clip(x, y, 1.0)"),
+    ("sort(x, dim=1)", "jnp.sort(x, axis=1)"),
+    ("prod(x, dim=1)", "jnp.prod(x, axis=1)"),
+    ("logsumexp(x, dim=1)", "jax.nn.logsumexp(x, axis=1)"),
+    ("softmax(x)", "jax.nn.softmax(x)"),
+    ("where(x > 0.0, x, y)", "jnp.where(x > 0, x, y)"),
+]
 NEAR = 2.0 ** -6        # a few roundings of bf16
 TIE = """mesh [X=2];
 fn f(x: {x}[4, 6], y: {y}[4, 6]) {{ return {f}; }}
@@ -268,7 +286,7 @@ def compared(seed, index, folder):
 
 def cases(args, folder):
     for name, numbers, table in ("ties", NUMBERS, TIES), ("ends", ENDS, FAR), \
-            ("mixed", None, MIXED):
+            ("nans", UNKNOWN, NANS), ("mixed", None, MIXED):
         for shd, text in table:
             yield "%s: %s" % (name, shd), lambda shd=shd, text=text, numbers=numbers: \
                 tie(shd, text, folder, numbers)
