@@ -63,42 +63,18 @@ def both(shdc):
     return sends, holds
 
 
-# What is written instead, by what stands there: how the layers are gone through in zero3.shd,
+# What is written instead is in the README, a block a row: how the layers are gone through,
 LOSS = r"fn loss.*\n"
-UNROLLED = {LOSS: """fn deep(x, Wi, Wo) {
-  var h = x;
-  for unroll i in 0..L { h = layer(h, Wi[i], Wo[i]); }
-  return h;
-}
-fn loss(x, wanted, Wi, Wo) { return error(deep(x, Wi, Wo), wanted); }
-"""}
-GATHERED = {LOSS: """fn loss(x, wanted, Wi, Wo) {
-  let wi: bf16[L, D, F] replicated = Wi;
-  let wo: bf16[L, F, D] replicated = Wo;
-  return error(layers(x, wi, wo), wanted);
-}
-"""}
-SAVED = {LOSS: """checkpoint fn saved(x, wi, wo) {
-  let a: bf16[D, F] replicated = wi;
-  let b: bf16[F, D] replicated = wo;
-  return x + matmul(save(relu(matmul(x, save(a)))), save(b));
-}
-fn loss(x, wanted, Wi, Wo) {
-  var h = x;
-  for (wi, wo) in (Wi, Wo) { h = saved(h, wi, wo); }
-  return error(h, wanted);
-}
-"""}
 # and where gradients are while microbatches are added up.
-SPLIT = {"var gi = .*": "var gi: InSum = zeros(InSum);", "var go = .*": "var go: OutSum = zeros(OutSum);"}
-# how, program and options, what is written instead
+SUMS = r" *var gi.*\n *var go.*\n"
+# how, program and options, which lines a block of the README stands for
 WAYS = [
-    ("a loop of layers: each gathered again", "zero3", {}),
-    ("layers unrolled: kept, if that fits", "zero3", UNROLLED),
-    ("a placed `let` before the loop: all kept", "zero3", GATHERED),
-    ("a `save` of what a trip gathered", "zero3", SAVED),
-    ("sums written to be split", "zero2 -D MICRO=4", SPLIT),
-    ("sums of which nothing is written", "zero2 -D MICRO=4", {}),
+    ("a loop of layers: each gathered again", "zero3", None),
+    ("layers unrolled: kept, if that fits", "zero3", LOSS),
+    ("a placed `let` before the loop: all kept", "zero3", LOSS),
+    ("a `save` of what a trip gathered, and of the activations", "zero3", LOSS),
+    ("sums written to be split", "zero2 -D MICRO=4", SUMS),
+    ("sums of which nothing is written", "zero2 -D MICRO=4", None),
 ]
 
 
@@ -115,12 +91,14 @@ def sample(name):
 
 def ways(shdc):
     """A table of what is gathered again, and summed once or not."""
+    with open(os.path.join(SAMPLES, "training", "README.md"), encoding="utf-8") as f:
+        blocks = iter(re.findall(r"```shd\n(.*?)```", f.read(), flags=re.S))
     rows = ["| how | program | bytes | memory | step | `--overlap=async` |", "|---|---|---|---|---|---|"]
-    for how, program, instead in WAYS:
+    for how, program, lines in WAYS:
         name, *options = program.split()
         text = sample(name).replace('import "models/feed_forward.shd";', sample("models/feed_forward"))
-        for pattern, new in instead.items():
-            text = re.sub(pattern, new, text)
+        if lines:
+            text = re.sub(lines, next(blocks), text)
         with tempfile.NamedTemporaryFile("w", suffix=".shd") as f:
             f.write(text)
             f.flush()
