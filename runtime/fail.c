@@ -13,9 +13,12 @@
 
 static const char *program_name = "shdrt";
 static atomic_flag speaking = ATOMIC_FLAG_INIT;
-/* Read by signal handlers: a plain pointer to text that never moves. */
-static const char *volatile unfinished;
-static char unfinished_path[4096];
+typedef struct Unfinished {
+	struct Unfinished *next;
+	char path[];
+} Unfinished;
+/* Read by signal handlers: what is in the list never moves. */
+static Unfinished *volatile unfinished;
 static const char *volatile made; /* a directory, for what is to come */
 static volatile bool on_line;
 static _Thread_local int64_t thread_device = -1;
@@ -42,17 +45,21 @@ rt_fail_thread_call(const shdrt_extern_call *c)
 void
 rt_fail_remove(const char *path)
 {
-	size_t n = strlen(path);
-	if (n >= sizeof unfinished_path)
-		rt_fail(SHDRT_IO, "%s: the path is too long", path);
-	memcpy(unfinished_path, path, n + 1);
-	unfinished = unfinished_path;
+	size_t room = strlen(path) + 1;
+	Unfinished *u = rt_get_memory(1, sizeof *u + room);
+	memcpy(u->path, path, room);
+	u->next = unfinished;
+	unfinished = u;
 }
 
 void
 rt_fail_forget(void)
 {
-	unfinished = NULL;
+	Unfinished *u = unfinished, *next;
+	for (unfinished = NULL; u; u = next) {
+		next = u->next;
+		free(u);
+	}
 }
 
 void
@@ -70,9 +77,9 @@ rt_fail_on_line(bool on)
 static void
 remove_unfinished(void)
 {
-	const char *path = unfinished, *directory = made;
-	if (path)
-		unlink(path);
+	const char *directory = made;
+	for (const Unfinished *u = unfinished; u; u = u->next)
+		unlink(u->path);
 	if (directory)
 		rmdir(directory); /* unless there is something in it */
 }

@@ -36,10 +36,10 @@
 
 /* Set once by main: what messages begin with. */
 void rt_fail_name(const char *program);
-/* Prints "NAME: ...", removes the file being written, ends the process.
+/* Prints "NAME: ...", removes the files being written, ends the process.
    Only the first of several threads gets to speak. */
 NORETURN void rt_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* A file to be removed if the program ends before rt_fail_forget(). */
+/* A file more to be removed if the program ends before rt_fail_forget(). */
 void rt_fail_remove(const char *path);
 void rt_fail_forget(void);
 /* A directory that was made: removed if the program fails before it is used. */

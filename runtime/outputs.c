@@ -2,8 +2,9 @@
  * outputs.c - where results are written: each to a file of its own, as .npy or
  * the bytes of a .txt, or several by name to a .safetensors or .npz file.
  *
- * A file is written beside its target and renamed: it is there as a whole, or
- * as it was before.  A target that is not a regular file is written in place.
+ * Files are written beside their targets and renamed when the last one is there:
+ * all are there as a whole, or as they were before.  A target that is not a regular
+ * file is written in place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -243,8 +244,14 @@ create(const char *path, const char *shown, int flags)
 	return f;
 }
 
-void
-rt_output_write(const char *path, Put *put, const void *data)
+typedef struct Written {
+	struct Written *next;
+	char *beside, *target; /* through links: it is the file that is replaced */
+} Written;
+
+/* Beside its place, where there can be something; added to the list. */
+static void
+write_beside(Written **written, const char *path, Put *put, const void *data)
 {
 	struct stat status;
 	bool exists = stat(path, &status) == 0;
@@ -254,25 +261,38 @@ rt_output_write(const char *path, Put *put, const void *data)
 		put_all(create(path, path, 0), path, put, data);
 		return;
 	}
-	/* What a link to nothing names is made, as open() would. */
-	if (!exists && lstat(path, &status) == 0) {
-		put_all(create(path, path, O_CREAT), path, put, data);
-		return;
-	}
-	/* Through a link: it is the file that is replaced. */
-	char *real = exists ? realpath(path, NULL) : NULL;
-	const char *target = real ? real : path;
-	size_t room = strlen(target) + 32;
-	char *beside = rt_get_memory(1, room);
-	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
-	FILE *f = create(beside, path, O_CREAT | O_EXCL);
-	rt_fail_remove(beside);
+	char ending[32];
+	Written *w = rt_get_memory(1, sizeof *w);
+	snprintf(ending, sizeof ending, ".%ld.tmp", (long)getpid());
+	*w = (Written){.next = *written, .target = behind_links(path)};
+	w->beside = joined("", w->target, ending);
+	*written = w;
+	FILE *f = create(w->beside, path, O_CREAT | O_EXCL);
+	rt_fail_remove(w->beside);
 	put_all(f, path, put, data);
-	if (rename(beside, target) != 0)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static void
+rename_all(Written *w)
+{
+	for (Written *next; w; w = next) {
+		next = w->next;
+		if (rename(w->beside, w->target) != 0)
+			rt_fail(SHDRT_IO, "%s: cannot be written: %s", w->target,
+				strerror(errno));
+		free(w->beside);
+		free(w->target);
+		free(w);
+	}
 	rt_fail_forget();
-	free(beside);
-	free(real);
+}
+
+void
+rt_output_write(const char *path, Put *put, const void *data)
+{
+	Written *written = NULL;
+	write_beside(&written, path, put, data);
+	rename_all(written);
 }
 
 typedef struct Arrays {
@@ -295,15 +315,15 @@ put_arrays(FILE *f, const char *path, const void *data)
 }
 
 static void
-write_file(const char *path, int n, const shdrt_array *arrays)
+write_file(Written **written, const char *path, int n, const shdrt_array *arrays)
 {
-	rt_output_write(path, put_arrays, &(Arrays){n, arrays});
+	write_beside(written, path, put_arrays, &(Arrays){n, arrays});
 }
 
 /* Result i and those after it that go into the same file; nothing, if one before
    it does. */
 static void
-write_shared(const Settings *s, int i, const shdrt_array *results)
+write_shared(Written **written, const Settings *s, int i, const shdrt_array *results)
 {
 	int n = 0;
 	for (int k = 0; k < i; k++)
@@ -313,27 +333,29 @@ write_shared(const Settings *s, int i, const shdrt_array *results)
 	for (int k = i; k < s->program->nresults; k++)
 		if (s->out_files[k] == s->out_files[i])
 			some[n++] = results[k];
-	write_file(s->out_files[i], n, some);
+	write_file(written, s->out_files[i], n, some);
 	free(some);
 }
 
-/* Standard output comes last: it cannot be taken back. */
+/* Standard output comes behind all files, which are there when that is. */
 void
 rt_outputs_write(const Settings *s, const shdrt_array *results)
 {
 	int n = s->program->nresults;
+	Written *written = NULL;
 	for (int i = 0; i < n && s->out_directory; i++) {
 		char *path = path_of_result(s, i);
-		write_file(path, 1, &results[i]);
+		write_file(&written, path, 1, &results[i]);
 		free(path);
 	}
 	if (s->out_whole)
-		write_file(s->out_whole, n, results);
+		write_file(&written, s->out_whole, n, results);
 	for (int i = 0; i < n; i++)
 		if (s->out_files[i] && !rt_is_standard(s->out_files[i]))
-			write_shared(s, i, results);
+			write_shared(&written, s, i, results);
 	for (int i = 0; i < n; i++)
 		if (s->out_files[i] && rt_is_standard(s->out_files[i])
 			&& (!rt_npy_put(stdout, &results[i]) || fflush(stdout) != 0))
 			rt_fail(SHDRT_IO, "standard output: %s", strerror(errno));
+	rename_all(written);
 }

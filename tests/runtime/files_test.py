@@ -441,6 +441,27 @@ def other_outputs(folder):
     ok(r.returncode == 3, "standard output that is full")
 
 
+def together(folder):
+    """Where one result cannot be written, no other is there or has changed."""
+    full = os.path.join(folder, "new")
+    old = write(folder, "kept.npy", b"old")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+    os.symlink("new", folder + "/leads.npy")
+    for name, arguments in [
+        ("into a directory", ["--out", full]),
+        ("before a full device", ["--out", "d=/dev/full", "--out", "b=" + old]),
+        ("before one that is too large", ["--out", "d=" + full, "--out", "b=" + old]),
+        ("behind a link to nothing", ["--out", "d=" + folder + "/leads.npy"]),
+    ]:
+        r = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60,
+                           preexec_fn=limit)
+        left = [f for f in os.listdir(folder) if f.startswith("new") or f.endswith(".tmp")]
+        ok(r.returncode == 3 and open(old, "rb").read() == b"old" and not left,
+           "nothing is left of results " + name, (r.returncode, r.stderr, left))
+
+
 def read_safetensors(path):
     """Each tensor's dtype, dims and bytes, and where its data begin."""
     with open(path, "rb") as f:
@@ -766,7 +787,7 @@ def progress(folder):
 with tempfile.TemporaryDirectory() as folder:
     NPZ = "built without minizip" not in run("--out", folder + "/probe.npz").stderr
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs, safetensors_outputs, standard_input, texts, files_of_many,
+                 other_outputs, together, safetensors_outputs, standard_input, texts, files_of_many,
                  many_parameters,
                  npz_files,
                  steps_and_checks, logs, progress):
