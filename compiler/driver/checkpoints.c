@@ -78,33 +78,6 @@ find_kept(const Session *s, const Plan *plan, const Peak *peak)
 	return kept;
 }
 
-/* A number of a file, and whether anything that is kept at the peak is made there. */
-static bool
-is_made_in(const Compilation *c, const Peak *peak, int file)
-{
-	for (int i = 0; i < peak->n; i++)
-		if (peak->kinds[peak->live[i] - c->plan->buffers] == MEMORY_backward
-			&& made_at(peak->live[i]).file == file)
-			return true;
-	return false;
-}
-
-/* Anything that is kept at the peak and made in the function? */
-static bool
-keeps_of(const Compilation *c, const Peak *peak, const FnDecl *fn)
-{
-	const Plan *plan = c->plan;
-
-	for (int i = 0; i < peak->n; i++) {
-		Range at = made_at(peak->live[i]);
-		if (peak->kinds[peak->live[i] - plan->buffers] == MEMORY_backward
-			&& at.file == fn->range.file && at.begin >= fn->range.begin
-			&& at.begin < fn->end.end)
-			return true;
-	}
-	return false;
-}
-
 /* What is made a checkpoint: a function, trips of a loop, or lines. */
 typedef struct Way {
 	const FnDecl *fn; /* NULL: ... */
@@ -131,13 +104,19 @@ compile_with(const Compilation *c, Session *s, const Way *way)
 /* What a process finds out of a function; then `avoids` of it, in the same memory. */
 typedef struct Answer {
 	bool tried;
-	bool less; /* is less kept, and less needed at the peak? */
+	bool less; /* is less kept, and less needed at the peak, or as much if it keeps none? */
 	int64_t kept, peak;
 } Answer;
+
+/* Tried are the places at which most is made that is kept, and so many ways: the time does
+   not grow with the square of what is written out. */
+enum { PLACES = 32, WAYS = 8 };
 
 typedef struct Search {
 	const Compilation *c;
 	const Peak *now;
+	Range left[PLACES]; /* where what is kept, and not avoided, is made: the largest */
+	int nleft;
 	Way *ways;
 	int n;
 	Answer *answers;
@@ -158,14 +137,15 @@ try_checkpoint(void *data, int64_t i)
 		const Plan *plan = plan_build(m);
 		const Peak *peak = plan_at_peak(plan), *now = search->now;
 		const Lookup *kept = find_kept(s, plan, peak);
-		answer->kept = peak->bytes[MEMORY_backward];
+		answer->kept = peak->bytes_kept;
 		answer->peak = plan_peak(plan);
 		for (int k = 0; k < before->n; k++) {
 			Made made = made_of(search->c->session, &before->buffers[k]);
-			avoids[k] = now->kinds[k] == MEMORY_backward && !is_kept(kept, &made);
+			avoids[k] = now->keeps[k] && !is_kept(kept, &made);
 		}
-		answer->less = !plan->uncounted && answer->kept < now->bytes[MEMORY_backward]
-			&& answer->peak < plan_peak(before);
+		int64_t most = plan_peak(before) + (now->bytes[MEMORY_backward] == 0);
+		answer->less = !plan->uncounted && answer->kept < now->bytes_kept
+			&& answer->peak < most;
 	}
 	answer->tried = true;
 	session_free(s);
@@ -226,6 +206,56 @@ try_all(Search *search, Checkpoint **all, int *n)
 	shared_free(search->answers, bytes);
 }
 
+/* Is it made at a place that is left? */
+static bool
+is_left(const Search *search, Range at)
+{
+	for (int i = 0; i < search->nleft; i++)
+		if (search->left[i].file == at.file && search->left[i].begin == at.begin)
+			return true;
+	return false;
+}
+
+/* Where that is made which is kept, and by no checkpoint avoided. */
+static void
+find_left(Search *search, const Checkpoint *all, int n)
+{
+	const Peak *now = search->now;
+
+	for (int i = 0; i < now->nkept && search->nleft < PLACES; i++) {
+		Range at = made_at(now->kept[i]);
+		bool left = !is_left(search, at);
+		for (int c = 0; c < n; c++)
+			left &= !all[c].avoids[now->kept[i] - search->c->plan->buffers];
+		if (left)
+			search->left[search->nleft++] = at;
+	}
+}
+
+/* Is it left?  From then on it is not. */
+static bool
+take_left(Search *search, Range at)
+{
+	for (int i = 0; i < search->nleft; i++)
+		if (search->left[i].file == at.file && search->left[i].begin == at.begin) {
+			search->left[i] = search->left[--search->nleft];
+			return true;
+		}
+	return false;
+}
+
+static bool
+is_left_in(const Search *search, const FnDecl *fn)
+{
+	for (int i = 0; i < search->nleft; i++) {
+		Range at = search->left[i];
+		if (at.file == fn->range.file && at.begin >= fn->range.begin
+			&& at.begin < fn->end.end)
+			return true;
+	}
+	return false;
+}
+
 /* Of one file, the functions that may be checkpoints. */
 static void
 add_functions(Search *search, int file)
@@ -235,35 +265,24 @@ add_functions(Search *search, int file)
 
 	for (int i = 0; i < p->items.n; i++) {
 		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
-		if (!fn || fn->mode != FN_auto || fn->checkpoint
-			|| !keeps_of(c, search->now, fn))
+		if (!fn || fn->mode != FN_auto || fn->checkpoint || !is_left_in(search, fn))
 			continue;
 		Way way = {.fn = fn, .range = fn->range};
 		APPEND(c->session->arena, search->ways, search->n, way);
 	}
 }
 
-/* ---- trips of loops ------------------------------------------------------------------- */
-
-/* Is anything made there that is kept, and by no checkpoint avoided? */
+/* Is any place left in the file? */
 static bool
-is_left(const Search *search, Range at, const Checkpoint *all, int n)
+is_left_in_file(const Search *search, int file)
 {
-	const Plan *plan = search->c->plan;
-	const Peak *now = search->now;
-
-	for (int i = 0; i < now->n; i++) {
-		Range made = made_at(now->live[i]);
-		long k = now->live[i] - plan->buffers;
-		bool left = now->kinds[k] == MEMORY_backward && made.file == at.file
-			&& made.begin == at.begin;
-		for (int c = 0; c < n; c++)
-			left &= !all[c].avoids[k];
-		if (left)
+	for (int i = 0; i < search->nleft; i++)
+		if (search->left[i].file == file)
 			return true;
-	}
 	return false;
 }
+
+/* ---- trips of loops ------------------------------------------------------------------- */
 
 /* As many trips as there are groups of them, about; 1: there is no such number. */
 static int64_t
@@ -286,24 +305,25 @@ add_way(Search *search, Way way)
 			&& search->ways[i].place.begin == way.place.begin
 			&& strcmp(search->ways[i].place.path, way.place.path) == 0)
 			return;
-	APPEND(s->arena, search->ways, search->n, way);
+	if (search->n < WAYS)
+		APPEND(s->arena, search->ways, search->n, way);
 }
 
 /* Loops of a module of the same sources. */
 static void
-add_loops(Search *search, const Block *b, const Op *loop, const Checkpoint *all, int n)
+add_loops(Search *search, const Block *b, const Op *loop)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		int64_t trips = op_is_loop(op) && op_has(op, A_trips) ? op_int(op, A_trips) : 0;
 		bool made = loop && op->range.begin != loop->range.begin;
 		for (int i = 0; made && i < op->nresults; i++)
-			if (is_left(search, op->results[i]->range, all, n)
-				|| is_left(search, op->range, all, n))
+			if (is_left(search, op->results[i]->range)
+				|| is_left(search, op->range))
 				add_way(search, (Way){.range = loop->range, .trips = 1});
-		if (group_of(trips) > 1 && is_left(search, op->range, all, n))
+		if (group_of(trips) > 1 && is_left(search, op->range))
 			add_way(search, (Way){.range = op->range, .trips = group_of(trips)});
 		for (int i = 0; i < op->nbodies; i++)
-			add_loops(search, op->bodies[i], trips > 1 ? op : loop, all, n);
+			add_loops(search, op->bodies[i], trips > 1 ? op : loop);
 	}
 }
 
@@ -335,19 +355,18 @@ add_lines_from(Search *search, Op *op)
 		add_way(search, (Way){.range = op->range, .last = last.line});
 }
 
-/* Of a module of the same sources, in what is differentiated. */
+/* Of a module of the same sources, in what is differentiated: of copies the first. */
 static void
-add_lines(Search *search, const Block *b, bool differentiated, const Checkpoint *all, int n)
+add_lines(Search *search, const Block *b, bool differentiated)
 {
 	for (Op *op = b->first; op != b->last; op = op->next) {
-		bool left = differentiated && is_left(search, op->range, all, n);
+		bool left = differentiated && take_left(search, op->range);
 		for (int i = 0; i < op->nresults && differentiated; i++)
-			left |= is_left(search, op->results[i]->range, all, n);
+			left |= take_left(search, op->results[i]->range);
 		if (left)
 			add_lines_from(search, op);
 		for (int i = 0; i < op->nbodies; i++)
-			add_lines(search, op->bodies[i], differentiated || op->kind == O_grad,
-				all, n);
+			add_lines(search, op->bodies[i], differentiated || op->kind == O_grad);
 	}
 }
 
@@ -365,24 +384,27 @@ compile_again(const Compilation *c, Session *s)
 const Checkpoint *
 checkpoints_find(const Compilation *c, int *n)
 {
-	Search functions = {.c = c, .now = plan_at_peak(c->plan)};
-	Search loops = functions, lines = functions;
+	const Peak *now = plan_at_peak(c->plan);
+	Search functions = {.c = c, .now = now}, loops = functions, lines = functions;
 	Checkpoint *all = NULL;
 
 	*n = 0;
-	if (!c->is_source || !functions.now->bytes[MEMORY_backward])
+	if (!c->is_source || !now->nkept)
 		return NULL;
+	find_left(&functions, all, *n);
 	for (int file = 1; file <= c->session->nfiles; file++)
-		if (is_made_in(c, functions.now, file))
+		if (is_left_in_file(&functions, file))
 			add_functions(&functions, file);
 	try_all(&functions, &all, n);
 	Session *s = session_new();
 	const Module *m = compile_again(c, s);
+	find_left(&loops, all, *n);
 	if (m)
-		add_loops(&loops, m->entry, NULL, all, *n);
+		add_loops(&loops, m->entry, NULL);
 	try_all(&loops, &all, n);
+	find_left(&lines, all, *n);
 	if (m)
-		add_lines(&lines, m->entry, false, all, *n);
+		add_lines(&lines, m->entry, false);
 	try_all(&lines, &all, n);
 	session_free(s);
 	return all;

@@ -145,6 +145,53 @@ kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, cons
 	return received || sent[root->id] ? MEMORY_collectives : MEMORY_temporaries;
 }
 
+/* The first step at which most is kept for backward. */
+static int
+most_kept_at(const Plan *plan, const bool *sent, const bool *kept)
+{
+	const Lives *l = plan->lives;
+	int64_t *more = NEW_ARRAY(plan->module->arena, int64_t, l->n + 3), now = 0, most = 0;
+	int at = -1;
+
+	for (int b = 0; b < plan->n; b++) {
+		const Buffer *buffer = &plan->buffers[b];
+		const Shared *s = l->shared[buffer->value->id];
+		for (int i = 0; i < s->n; i++) {
+			int from = s->lives[i].from;
+			int end = i + 1 < s->n ? s->lives[i + 1].from : buffer->last + 1;
+			if (from >= end || !kept[l->root[s->lives[i].value->id]->id]
+				|| kind_at(plan, buffer, from, sent, kept) != MEMORY_backward)
+				continue;
+			more[from + 1] += buffer->bytes;
+			more[end + 1] -= buffer->bytes;
+		}
+	}
+	for (int step = -1; step <= l->n; step++) {
+		now += more[step + 1];
+		if (now > most) {
+			most = now;
+			at = step;
+		}
+	}
+	return at;
+}
+
+static void
+find_most_kept(Peak *peak, const Plan *plan, Buffer **order, const bool *sent, const bool *kept)
+{
+	int step = most_kept_at(plan, sent, kept);
+
+	peak->kept = NEW_ARRAY(plan->module->arena, Buffer *, plan->n + 1);
+	for (int i = 0; i < plan->n && !plan->uncounted; i++) {
+		Buffer *b = order[i];
+		if (b->first > step || b->last < step
+			|| kind_at(plan, b, step, sent, kept) != MEMORY_backward)
+			continue;
+		peak->kept[peak->nkept++] = b;
+		peak->bytes_kept += b->bytes;
+	}
+}
+
 Peak *
 plan_at_peak(const Plan *plan)
 {
@@ -171,6 +218,7 @@ plan_at_peak(const Plan *plan)
 		peak->live[peak->n++] = buffer;
 		peak->bytes[kind] += buffer->bytes;
 	}
+	find_most_kept(peak, plan, order, sent, kept);
 	peak->bytes[MEMORY_scratch] = plan->scratch;
 	peak->bytes[MEMORY_unused] = plan->total - plan->live;
 	return peak;

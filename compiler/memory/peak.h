@@ -24,6 +24,9 @@ typedef struct Peak {
 					it holds then, or at its step that is next to it */
 	bool *keeps;	   /* likewise: is anything in it kept for backward, at any time? */
 	int64_t bytes[MEMORY_KINDS]; /* at the peak; their sum is plan_peak() */
+	Buffer **kept; /* for backward at the first step at which most is, largest first */
+	int nkept;
+	int64_t bytes_kept; /* theirs */
 } Peak;
 
 /* In the module's arena; nothing is live where the plan is uncounted. */

@@ -169,20 +169,19 @@ text_inputs(Text *t, const Plan *plan, int64_t otherwise)
 	text_add(t, "\n");
 }
 
-/* What is kept for backward at the peak, and in which functions, were they checkpoints, it
-   would not be. */
+/* What is kept for backward where most of it is, and in which functions, were they
+   checkpoints, it would not be. */
 static void
 text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
 {
-	int width = line_width(plan, peak->live, peak->n);
+	int width = line_width(plan, peak->kept, peak->nkept);
 
-	text_printf(t, "\nkept for backward:\n%12s  %*s  %-32s not kept with\n", "bytes", width,
-		"line", "buffer");
-	for (int i = 0; i < peak->n; i++) {
-		const Buffer *b = peak->live[i];
+	text_add(t, "\nkept for backward: ");
+	text_memory(t, (double)peak->bytes_kept);
+	text_printf(t, "\n%12s  %*s  %-32s not kept with\n", "bytes", width, "line", "buffer");
+	for (int i = 0; i < peak->nkept; i++) {
+		const Buffer *b = peak->kept[i];
 		const char *before = "";
-		if (peak->kinds[b - plan->buffers] != MEMORY_backward)
-			continue;
 		text_printf(t, "%12lld  %*s  %-32s ", (long long)b->bytes, width,
 			buffer_line(plan, b), buffer_text(plan, b));
 		for (int k = 0; k < notes->ncheckpoints; k++) {
@@ -230,7 +229,7 @@ memory_text(const Plan *plan, const MemoryNotes *notes, Text *t)
 	for (int i = 0; i < plan->n; i++)
 		if (order[i]->first > plan->fullest || order[i]->last < plan->fullest)
 			order[n++] = order[i];
-	if (peak->bytes[MEMORY_backward])
+	if (peak->nkept)
 		text_kept(t, plan, peak, notes);
 	if (n) {
 		text_add(t, "\nat other times:\n");
