@@ -4,9 +4,9 @@
     readme_blocks.py SHDC             TAP
     readme_blocks.py SHDC --update    keeps the pictures as they are made now
 
-A ```shd block is a whole program that must compile (shdc --check); a
-```shd-error block must be refused with status 1; a ```sh block of a README is
-run by bash, line by line as a user would, in a scratch directory that has
+A ```shd block is a whole program that must compile (shdc --check), a ```shd-part
+block part of one; a ```shd-error block must be refused with status 1; a ```sh block of a
+README is run by bash, line by line as a user would, in a scratch directory that has
 samples/ in it and shdc in its PATH.  The lines after an indented `$ command`
 are what it prints, but for the digits of fractions that are the machine's: of what is
 computed or timed here, not of what is predicted.

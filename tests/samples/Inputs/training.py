@@ -92,7 +92,7 @@ def sample(name):
 def ways(shdc):
     """A table of what is gathered again, and summed once or not."""
     with open(os.path.join(SAMPLES, "training", "README.md"), encoding="utf-8") as f:
-        blocks = iter(re.findall(r"```shd\n(.*?)```", f.read(), flags=re.S))
+        blocks = iter(re.findall(r"```shd-part\n(.*?)```", f.read(), flags=re.S))
     rows = ["| how | program | bytes | memory | step | `--overlap=async` |", "|---|---|---|---|---|---|"]
     for how, program, lines in WAYS:
         name, *options = program.split()
