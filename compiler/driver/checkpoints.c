@@ -206,14 +206,20 @@ try_all(Search *search, Checkpoint **all, int *n)
 	shared_free(search->answers, bytes);
 }
 
-/* Is it made at a place that is left? */
-static bool
-is_left(const Search *search, Range at)
+/* Which of the places that are left it is; -1: none. */
+static int
+place_left(const Search *search, Range at)
 {
 	for (int i = 0; i < search->nleft; i++)
 		if (search->left[i].file == at.file && search->left[i].begin == at.begin)
-			return true;
-	return false;
+			return i;
+	return -1;
+}
+
+static bool
+is_left(const Search *search, Range at)
+{
+	return place_left(search, at) >= 0;
 }
 
 /* Where that is made which is kept, and by no checkpoint avoided. */
@@ -236,12 +242,11 @@ find_left(Search *search, const Checkpoint *all, int n)
 static bool
 take_left(Search *search, Range at)
 {
-	for (int i = 0; i < search->nleft; i++)
-		if (search->left[i].file == at.file && search->left[i].begin == at.begin) {
-			search->left[i] = search->left[--search->nleft];
-			return true;
-		}
-	return false;
+	int i = place_left(search, at);
+
+	if (i >= 0)
+		search->left[i] = search->left[--search->nleft];
+	return i >= 0;
 }
 
 static bool

@@ -128,7 +128,7 @@ is_never(const Value *v, double number)
 	if (number <= 0 && sign_of(v, SIGN_DEPTH) == SIGN_positive)
 		return true;
 	v = as_wide(v);
-	if (v->type.rank || counts_up(v))
+	if (v->type.rank || counts_up(v)) /* from 0, or it was positive */
 		return false;
 	return !v->def || v->def->kind != O_constant || !dtype_is_float(v->type.dtype)
 		|| payload_double(op_int(v->def, A_value)) != number;
