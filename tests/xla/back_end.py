@@ -1,7 +1,7 @@
 """XLA's CPU back end as the scripts here use it.  Asked for before jax is imported.
 
 What is compared is what programs mean, not how well XLA compiles them: it compiles
-quickly, which takes a third less time in all.
+quickly, which takes a quarter less time in all.
 """
 import os
 
