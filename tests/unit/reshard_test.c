@@ -7,7 +7,7 @@
  * device receives at most the bytes of gathering what is moved.
  *
  *   reshard_test            TAP
- *   reshard_test --list     also the plans of most moves
+ *   reshard_test --list     also the plans
  */
 #include <stdlib.h>
 #include <string.h>
@@ -177,35 +177,20 @@ gather_bytes(const Mesh *mesh, const Type *type, const Placement *from, const Pl
 	return total + wire_bytes(O_all_gather, members, bytes);
 }
 
-typedef struct Longest {
-	int moves;
-	char text[160];
-} Longest;
-
-static Longest longest[8];
-
 static void
-note_plan(const Mesh *mesh, const Type *type, const Placement *from, const Placement *to,
+list_plan(const Mesh *mesh, const Type *type, const Placement *from, const Placement *to,
 	const ReshardPlan *plan)
 {
-	static const char *const names[] = {"slice", "unreduce", "permute", "all-to-all",
-		"all-gather", "all-reduce", "reduce-scatter"};
 	Text t = {0};
-	int i = 0;
 
-	while (i < 8 && longest[i].moves >= plan->n)
-		i++;
-	if (i == 8 || !list_plans)
-		return;
-	memmove(longest + i + 1, longest + i, (size_t)(7 - i) * sizeof longest[0]);
 	text_spec(&t, mesh, type, from);
 	text_add(&t, " -> ");
 	text_spec(&t, mesh, type, to);
-	text_add(&t, ":");
-	for (int k = 0; k < plan->n; k++)
-		text_printf(&t, " %s", names[plan->moves[k].kind]);
-	longest[i].moves = plan->n;
-	snprintf(longest[i].text, sizeof longest[i].text, "%s", t.s);
+	for (int k = 0; k < plan->n; k++) {
+		text_printf(&t, "  %s ", ops[plan->moves[k].kind].name);
+		text_spec(&t, mesh, type, &plan->moves[k].after);
+	}
+	printf("# %g bytes  %s\n", plan->bytes, t.s);
 	text_free(&t);
 }
 
@@ -220,7 +205,8 @@ check_pair(const Mesh *mesh, Resharder *r, const Type *type, const Placement *fr
 	Module *m = reshard_module(s, mesh, type, from, to);
 	const char *wrong = "";
 
-	note_plan(mesh, type, from, to, plan);
+	if (list_plans)
+		list_plan(mesh, type, from, to, plan);
 	if (plan->bytes > most * (1 + 1e-9))
 		wrong = "moves more than gathering";
 	localize(m);
@@ -377,8 +363,6 @@ main(int argc, char **argv)
 	check_random(2, (int64_t[]){4, 4}, 400);
 	check_random(2, (int64_t[]){6, 2}, 400);
 	check_random(3, (int64_t[]){4, 2, 2}, 300);
-	for (int i = 0; i < 8 && list_plans; i++)
-		printf("# %d moves  %s\n", longest[i].moves, longest[i].text);
 	printf("1..%d\n", tests);
 	return 0;
 }
