@@ -10,6 +10,7 @@
  * process shares with its copies: layers, trials and rows of a sweep meet the same few
  * problems again and again.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include "shard/reshard/reshard.h"
@@ -65,7 +66,8 @@ problem_of(const Search *s, const State *start, int *dims)
 	return problem;
 }
 
-/* The path's last node, in `a`. */
+/* The path's last node, in `a`.  A free search looks at nothing that moves more than what the
+   directed one found. */
 static const Node *
 search_new(Arena *a, const Problem *problem)
 {
@@ -73,7 +75,8 @@ search_new(Arena *a, const Problem *problem)
 		.rank = problem->rank,
 		.natoms = problem->natoms,
 		.goal = problem->goal,
-		.directed = problem->natoms > FREE_SEARCH_ATOMS};
+		.directed = true,
+		.limit = INFINITY};
 
 	for (int i = 0; i < s.natoms; i++)
 		s.atoms[i] = (AxisRef){0, 1, (int32_t)problem->atoms[i]};
@@ -81,11 +84,13 @@ search_new(Arena *a, const Problem *problem)
 		s.active[d] = true;
 		s.size[d] = problem->dims[d];
 	}
-	const Node *found = reshard_search(&s, &problem->start);
-	if (found)
-		return found;
-	s.directed = true;
-	return reshard_search(&s, &problem->start);
+	const Node *directed = reshard_search(&s, &problem->start), *free = NULL;
+	bool least = path_is_least(&s, directed, &problem->start);
+	if (!least && problem->natoms <= FREE_SEARCH_ATOMS) {
+		s.directed = false;
+		free = reshard_search(&s, &problem->start);
+	}
+	return free ? free : directed;
 }
 
 static uint64_t

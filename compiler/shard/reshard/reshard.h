@@ -59,6 +59,7 @@ typedef struct Search {
 	int nheap;
 	int expanded;
 	double local_bytes; /* of the state that is being expanded */
+	double limit;	    /* bytes of a path that is known; infinite: none is */
 } Search;
 
 /* atoms.c: fills in atoms, goal and what both placements share. */
@@ -73,6 +74,8 @@ const Node *reshard_path(const Search *s, const State *start);
 /* search.c: the same, of a tensor of 1 byte; NULL if it takes
    too long.  A directed search always succeeds. */
 const Node *reshard_search(Search *s, const State *start);
+/* Can no path move less, in fewer collectives? */
+bool path_is_least(const Search *s, const Node *last, const State *start);
 uint32_t state_atoms(const Search *s, const State *st); /* those in use */
 
 #endif

@@ -104,22 +104,56 @@ successor(Node *parent, OpKind kind)
 	return n;
 }
 
-/* The node is one move from its parent, which is being expanded. */
+/*
+ * What each device receives at least on the way to the goal, of a tensor of 1 byte: what of
+ * its shard there is not in its shard now.  Of two splits of a dim, no more than a shard of
+ * the finer one is in both:
+ *
+ *   [x, -] -> [-, y]    1 / y is wanted, 1 / (x y) may be there already
+ *
+ * And of n parts of a sum (n - 1) / n of a shard, which is no smaller than all atoms that
+ * hold no parts can make it.
+ */
+static double
+least_bytes(const Search *s, const State *st)
+{
+	double wanted = 1, there = 1, shard = 1, parts = 1;
+
+	for (int d = 0; d < s->rank; d++) {
+		int64_t now = ways(s, st, d), goal = ways(s, &s->goal, d);
+		wanted /= (double)goal;
+		there /= (double)(now > goal ? now : goal);
+	}
+	for (int a = 0; a < s->natoms; a++)
+		if (!(st->partial >> a & 1))
+			shard /= (double)s->atoms[a].size;
+		else if (!(s->goal.partial >> a & 1))
+			parts *= (double)s->atoms[a].size;
+	double sums = (parts - 1) / parts * shard, rest = s->goal.partial ? 0 : wanted - there;
+	return sums > rest ? sums : rest;
+}
+
+/* The node is one move from its parent, which is being expanded.  What moves more, with
+   what is still to move, than a known path would leave the queue after the goal. */
 static void
 offer(Search *s, Node n)
 {
 	uint64_t hash = n.state.partial;
 	int64_t members = 1;
 
+	for (int a = 0; a < s->natoms; a++)
+		if (n.group >> a & 1)
+			members *= s->atoms[a].size;
+	n.bytes += wire_bytes(n.kind, members, s->local_bytes);
+	if (n.bytes + least_bytes(s, &n.state) > s->limit * (1 + 4e-9))
+		return;
+	if (same_state(&n, &s->goal))
+		s->limit = n.bytes;
 	for (int d = 0; d < s->rank; d++) {
 		hash = hash_mix(hash, n.state.n[d]);
 		for (int i = 0; i < n.state.n[d]; i++)
 			hash = hash_mix(hash, n.state.atom[d][i]);
 	}
-	for (int a = 0; a < s->natoms; a++)
-		if (n.group >> a & 1)
-			members *= s->atoms[a].size;
-	n.bytes += wire_bytes(n.kind, members, s->local_bytes);
 	n.collectives += collectives[n.kind].turns != 0;
 	Node *known = lookup_find(s->known, hash, same_state, &n.state);
 	if (known && (known->closed || !node_before(&n, known)))
@@ -369,6 +403,14 @@ expand(Search *s, Node *at)
 		offer(s, n);
 	}
 	try_appending(s, at, O_reduce_scatter, extra);
+}
+
+/* Parts of a sum may be made in several ways that move nothing, not all in as few ops. */
+bool
+path_is_least(const Search *s, const Node *last, const State *start)
+{
+	return !s->goal.partial && last->collectives <= 1
+		&& last->bytes <= least_bytes(s, start) * (1 + 4e-9);
 }
 
 const Node *
