@@ -103,17 +103,20 @@ STEP(min_u16, uint16_t, AS_IS, uint16_t)
 STEP(min_u32, uint32_t, AS_IS, uint32_t)
 STEP(min_u64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
-/* Not a number if either is. */
-#define STEP_C a > b || a != a ? a : b
-STEP(max_f32, float, AS_IS, float)
+#define STEP_C shdrt_max_f64(a, b)
 STEP(max_f64, double, AS_IS, double)
+#undef STEP_C
+#define STEP_C shdrt_max_f32(a, b)
+STEP(max_f32, float, AS_IS, float)
 #define X(name, type) STEP(max_##name, type, shdrt_f32_from_##name, float)
 SHDRT_NARROW_FLOATS(X)
 #undef X
 #undef STEP_C
-#define STEP_C a < b || a != a ? a : b
-STEP(min_f32, float, AS_IS, float)
+#define STEP_C shdrt_min_f64(a, b)
 STEP(min_f64, double, AS_IS, double)
+#undef STEP_C
+#define STEP_C shdrt_min_f32(a, b)
+STEP(min_f32, float, AS_IS, float)
 #define X(name, type) STEP(min_##name, type, shdrt_f32_from_##name, float)
 SHDRT_NARROW_FLOATS(X)
 #undef X

@@ -57,6 +57,18 @@ shdrt_f64_bits(uint64_t u)
 	return x;
 }
 
+SHDRT_FN int
+shdrt_has_sign_f32(float x)
+{
+	return (int32_t)shdrt_bits_f32(x) < 0;
+}
+
+SHDRT_FN int
+shdrt_has_sign_f64(double x)
+{
+	return (int64_t)shdrt_bits_f64(x) < 0;
+}
+
 /*
  * c ? a : b, both computed.  On bits: with ?: the compiler may compute only
  * the chosen one behind a branch, and the loop around it stays scalar.
@@ -624,14 +636,14 @@ shdrt_unknown_i64(int64_t x)
 	{ \
 		return x > 0 ? 1 : x < 0 ? -1 : x; \
 	} \
-	/* Not a number if either is. */ \
+	/* Not a number if either is; 0 is greater than -0.  Without branches. */ \
 	SHDRT_FN type shdrt_max_##name(type a, type b) \
 	{ \
-		return a > b || a != a ? a : b; \
+		return (a > b) | (a != a) | ((a == b) & shdrt_has_sign_##name(b)) ? a : b; \
 	} \
 	SHDRT_FN type shdrt_min_##name(type a, type b) \
 	{ \
-		return a < b || a != a ? a : b; \
+		return (a < b) | (a != a) | ((a == b) & shdrt_has_sign_##name(a)) ? a : b; \
 	} \
 	SHDRT_FN type shdrt_clamp_##name(type low, type x, type high) \
 	{ \

@@ -73,14 +73,14 @@ Content number_of_zeros(const Op *op);
 
 /* ---- the formulas --------------------------------------------------- */
 
-/* NaN in any of the three wins; otherwise min(max(lo, x), hi). */
-#define CLAMP(lo, x, hi) \
-	((lo) != (lo)		       ? (lo) \
-			: (hi) != (hi) ? (hi) \
-			: (x) != (x)   ? (x) \
-			: (x) < (lo)   ? ((lo) < (hi) ? (lo) : (hi)) \
-			: (x) > (hi)   ? (hi) \
-				       : (x))
+/* Of floats: NaN wins, and 0 is greater than -0. */
+#define GREATER(a, b) \
+	((a) > (b) || (a) != (a) || ((a) == (b) && __builtin_signbit(b)) ? (a) : (b))
+#define LESSER(a, b) \
+	((a) < (b) || (a) != (a) || ((a) == (b) && __builtin_signbit(a)) ? (a) : (b))
+
+/* Of integers: min(max(lo, x), hi). */
+#define CLAMP(lo, x, hi) ((x) < (lo) ? ((lo) < (hi) ? (lo) : (hi)) : (x) > (hi) ? (hi) : (x))
 
 /* In place of a formula of numbers.def that is not. */
 #define NONE 0

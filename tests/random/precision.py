@@ -55,6 +55,38 @@ def nearest(x, dtype):
     return limited(np.where(np.isfinite(x), y, x), dtype)
 
 
+# ---- what is larger: NaN wins, and 0 is larger than -0
+
+def larger(a, b):
+    y = np.maximum(a, b)
+    return np.where((a == 0) & (b == 0), np.add(a, b), y) if y.dtype.kind == "f" else y
+
+
+def smaller(a, b):
+    y = np.minimum(a, b)
+    return -larger(np.negative(a), np.negative(b)) if y.dtype.kind == "f" else y
+
+
+def largest(x, axis=None, keepdims=False):
+    y = np.max(x, axis=axis, keepdims=keepdims)
+    if x.dtype.kind != "f":
+        return y
+    zero = np.any((x == 0) & ~np.signbit(x), axis=axis, keepdims=keepdims)
+    return np.where(y == 0, np.where(zero, 0.0, -0.0), y)
+
+
+def smallest(x, axis=None, keepdims=False):
+    return -largest(-x, axis, keepdims) if x.dtype.kind == "f" \
+        else np.min(x, axis=axis, keepdims=keepdims)
+
+
+def descending(x):
+    """Indices along the last dim, of the largest first, of equals the lower one."""
+    back = x[..., ::-1]
+    zero = (back == 0) & ~np.signbit(back) if x.dtype.kind == "f" else back == 0
+    return x.shape[-1] - 1 - np.lexsort((zero, back), axis=-1)[..., ::-1]
+
+
 def limits(dtype):
     """The least and the greatest of integers."""
     if dtype in ("i4", "u4"):

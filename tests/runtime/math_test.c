@@ -326,6 +326,10 @@ test_floats(void)
 			&& isnan(shdrt_min_f64(NAN, 1)) && isnan(shdrt_min_f64(1, NAN))
 			&& shdrt_max_f32(1, 2) == 2 && shdrt_min_f32(1, 2) == 1,
 		"max and min: NaN wins");
+	ok(!signbit(shdrt_max_f32(0, -0.0f)) && !signbit(shdrt_max_f32(-0.0f, 0))
+			&& signbit(shdrt_min_f64(0, -0.0)) && signbit(shdrt_min_f64(-0.0, 0))
+			&& signbit(shdrt_max_f64(-0.0, -0.0)) && !signbit(shdrt_min_f32(0, 0)),
+		"max and min: 0 is larger than -0");
 	ok(isnan(shdrt_sign_f32(NAN)) && signbit(shdrt_sign_f32(-0.0f))
 			&& shdrt_sign_f64(-3) == -1 && shdrt_sign_f32(INFINITY) == 1,
 		"sign");
