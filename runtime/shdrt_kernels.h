@@ -73,9 +73,9 @@ enum { SHDRT_SORT_RUN = 16 };
 
 /*
  * Operands of shape [outer, size, inner], each row in the order of operand 0:
- * stable, NaN the greatest.  A result that nobody wants is NULL; none may be
- * an operand.  Scratch: 64-aligned, 32 bytes for each element of a row, or 16 if
- * there are at most SHDRT_SORT_RUN.
+ * stable, NaN the greatest, of zeros 0 before -0 where it descends.  A result that nobody
+ * wants is NULL; none may be an operand.  Scratch: 64-aligned, 32 bytes for each element of
+ * a row, or 16 if there are at most SHDRT_SORT_RUN.
  */
 typedef struct shdrt_sort {
 	shdrt_dtype key;

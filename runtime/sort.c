@@ -1,9 +1,9 @@
 /*
  * sort.c - rows in the order of their keys, by merging runs.
  *
- * Keys of every type become unsigned integers that compare as they do: both
- * zeros are equal, every NaN is the same and the greatest.  Descending is
- * ascending of the complement, so equal elements keep their order either way.
+ * Keys of every type become unsigned integers that compare as they do: every NaN is the
+ * same and the greatest; ascending, both zeros are equal, descending, 0 is before -0.
+ * Descending is ascending of the complement, so equal elements keep their order either way.
  */
 #include <string.h>
 #include "shdrt_kernels.h"
@@ -22,21 +22,28 @@ static const uint64_t SIGN = (uint64_t)1 << 63;
 /* ---- keys --------------------------------------------------------------- */
 
 static uint64_t
-signed_key(int64_t v)
+unsigned_key(uint64_t v, uint64_t flip)
 {
-	return (uint64_t)v ^ SIGN;
+	return v ^ flip;
 }
 
 static uint64_t
-float_key(double v)
+signed_key(int64_t v, uint64_t flip)
+{
+	return (uint64_t)v ^ SIGN ^ flip;
+}
+
+static uint64_t
+float_key(double v, uint64_t flip)
 {
 	uint64_t bits;
 
 	if (v != v)
-		return UINT64_MAX;
-	v += 0.0; /* -0 becomes 0 */
+		return UINT64_MAX ^ flip;
+	if (!flip)
+		v += 0.0; /* -0 becomes 0 */
 	memcpy(&bits, &v, sizeof bits);
-	return bits & SIGN ? ~bits : bits | SIGN;
+	return (bits & SIGN ? ~bits : bits | SIGN) ^ flip;
 }
 
 #define PLAIN(x) (x)
@@ -46,19 +53,19 @@ float_key(double v)
 	{ \
 		const type *x = in; \
 		for (int64_t i = 0; i < n; i++, x += stride) \
-			row[i] = (Entry){key(value(*x)) ^ flip, i}; \
+			row[i] = (Entry){key(value(*x), flip), i}; \
 	}
-KEYS(pred, uint8_t, (uint64_t), PLAIN)
+KEYS(pred, uint8_t, unsigned_key, PLAIN)
 KEYS(i4, int8_t, signed_key, PLAIN)
-KEYS(u4, uint8_t, (uint64_t), PLAIN)
+KEYS(u4, uint8_t, unsigned_key, PLAIN)
 KEYS(i8, int8_t, signed_key, PLAIN)
 KEYS(i16, int16_t, signed_key, PLAIN)
 KEYS(i32, int32_t, signed_key, PLAIN)
 KEYS(i64, int64_t, signed_key, PLAIN)
-KEYS(u8, uint8_t, (uint64_t), PLAIN)
-KEYS(u16, uint16_t, (uint64_t), PLAIN)
-KEYS(u32, uint32_t, (uint64_t), PLAIN)
-KEYS(u64, uint64_t, (uint64_t), PLAIN)
+KEYS(u8, uint8_t, unsigned_key, PLAIN)
+KEYS(u16, uint16_t, unsigned_key, PLAIN)
+KEYS(u32, uint32_t, unsigned_key, PLAIN)
+KEYS(u64, uint64_t, unsigned_key, PLAIN)
 #define X(name, type) KEYS(name, type, float_key, shdrt_f32_from_##name)
 SHDRT_NARROW_FLOATS(X)
 #undef X

@@ -1,8 +1,9 @@
 /*
  * sort.c - elements in the order of a key along one dim, by merging runs.
  *
- * The order is total, as an HLO sort of ours compares (hlo/comparator.c): both
- * zeros are equal, every NaN is the same and the greatest.
+ * The order is total, as an HLO sort of ours compares (hlo/comparator.c): every NaN is the
+ * same and the greatest; both zeros are equal in an ascending one, in a descending one 0 is
+ * before -0.
  */
 #include "eval/kernels.h"
 
@@ -19,14 +20,14 @@ typedef struct Line {
 
 /* Compares as the element does. */
 static int64_t
-key_of(const Tensor *t, int64_t i)
+key_of(const Tensor *t, int64_t i, bool descending)
 {
 	int64_t key;
 	if (t->type.dtype == D_u64)
 		return (int64_t)((uint64_t)tensor_integer(t, i) - (uint64_t)INT64_MIN);
 	if (!dtype_is_float(t->type.dtype))
 		return tensor_integer(t, i);
-	double v = tensor_double(t, i) + 0.0; /* -0 becomes 0 */
+	double v = tensor_double(t, i) + (descending ? -0.0 : 0.0); /* + 0: -0 becomes 0 */
 	if (v != v)
 		return INT64_MAX;
 	memcpy(&key, &v, sizeof key);
@@ -62,7 +63,7 @@ sort_order(const Op *op, const Tensor *key)
 		int64_t first = k / inner * n * inner + k % inner;
 		Line l = {line, line + n, line + 2 * n, op_int(op, A_direction) == DIR_GT};
 		for (int64_t i = 0; i < n; i++) {
-			line[i] = key_of(key, first + i * inner);
+			line[i] = key_of(key, first + i * inner, l.descending);
 			l.at[i] = i;
 		}
 		for (int64_t run = 1; run < n; run *= 2) {

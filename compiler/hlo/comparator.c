@@ -6,8 +6,8 @@
  *     ROOT %... = pred[] compare(%a.0, %b.0), direction=LT
  *   }
  *
- * Floats are first made keys, so that both zeros are one and every NaN is the
- * same, greater than infinity, and then compared in the total order.
+ * Floats are first made keys, so that every NaN is the same, greater than infinity, and,
+ * where the order ascends, both zeros are one; and then compared in the total order.
  */
 #include <string.h>
 #include "hlo/print.h"
@@ -22,7 +22,12 @@ typedef struct Step {
 	const char *direction;
 } Step;
 
-static const Step float_steps[] = {
+typedef struct Steps {
+	const Step *steps; /* the last one's direction is that of the sort */
+	int n;
+} Steps;
+
+static const Step ascending[] = {
 	{"constant", "0", NULL, {NONE, NONE, NONE}, NULL},
 	{"constant", "nan", NULL, {NONE, NONE, NONE}, NULL},
 	{"compare", NULL, "pred", {A, 0, NONE}, "EQ"},
@@ -33,30 +38,26 @@ static const Step float_steps[] = {
 	{"select", NULL, NULL, {6, 0, B}, NULL},
 	{"compare", NULL, "pred", {7, 7, NONE}, "NE"},
 	{"select", NULL, NULL, {8, 1, 7}, NULL},
+	{"compare", NULL, "pred", {5, 9, NONE}, NULL},
 };
+static const Step descending[] = {
+	{"constant", "nan", NULL, {NONE, NONE, NONE}, NULL},
+	{"compare", NULL, "pred", {A, A, NONE}, "NE"},
+	{"select", NULL, NULL, {1, 0, A}, NULL},
+	{"compare", NULL, "pred", {B, B, NONE}, "NE"},
+	{"select", NULL, NULL, {3, 0, B}, NULL},
+	{"compare", NULL, "pred", {2, 4, NONE}, NULL},
+};
+static const Step no_float[] = {{"compare", NULL, "pred", {A, B, NONE}, NULL}};
 
-/* The last one's direction is that of the sort. */
-static const Step float_last = {"compare", NULL, "pred", {5, 9, NONE}, NULL};
-static const Step other_last = {"compare", NULL, "pred", {A, B, NONE}, NULL};
-
-static int
-step_count(DType key)
+static Steps
+steps_of(DType key, Direction direction)
 {
-	return dtype_is_float(key) ? 1 + (int)(sizeof float_steps / sizeof float_steps[0]) : 1;
-}
-
-static const Step *
-step_at(DType key, int i)
-{
-	if (i < step_count(key) - 1)
-		return &float_steps[i];
-	return dtype_is_float(key) ? &float_last : &other_last;
-}
-
-static bool
-is_total_order(DType key, int step)
-{
-	return dtype_is_float(key) && step == step_count(key) - 1;
+	if (!dtype_is_float(key))
+		return (Steps){no_float, 1};
+	if (direction == DIR_GT)
+		return (Steps){descending, (int)(sizeof descending / sizeof descending[0])};
+	return (Steps){ascending, (int)(sizeof ascending / sizeof ascending[0])};
 }
 
 /* ---- printing -------------------------------------------------------- */
@@ -74,8 +75,8 @@ void
 text_comparator(Text *t, const char *name, const Op *op)
 {
 	DType key = op->operands[0]->type.dtype;
-	const char *direction =
-		direction_names[op_int(op, A_direction) == DIR_GT ? DIR_GT : DIR_LT];
+	Direction direction = op_int(op, A_direction) == DIR_GT ? DIR_GT : DIR_LT;
+	Steps steps = steps_of(key, direction);
 
 	text_printf(t, "%%%s (", name);
 	for (int i = 0; i < 2 * op->noperands; i++)
@@ -85,9 +86,9 @@ text_comparator(Text *t, const char *name, const Op *op)
 	for (int i = 0; i < 2 * op->noperands; i++)
 		text_printf(t, "  %%%c.%d = %s[] parameter(%d)\n", "ab"[i % 2], i / 2,
 			dtypes[op->operands[i / 2]->type.dtype].hlo, i);
-	for (int i = 0; i < step_count(key); i++) {
-		const Step *step = step_at(key, i);
-		bool last = i == step_count(key) - 1;
+	for (int i = 0; i < steps.n; i++) {
+		const Step *step = &steps.steps[i];
+		bool last = i == steps.n - 1;
 		text_add(t, last ? "  ROOT " : "  ");
 		text_name(t, i);
 		text_printf(t, " = %s[] %s(%s", step->type ? step->type : dtypes[key].hlo,
@@ -98,8 +99,9 @@ text_comparator(Text *t, const char *name, const Op *op)
 		}
 		text_add(t, ")");
 		if (last || step->direction)
-			text_printf(t, ", direction=%s", last ? direction : step->direction);
-		text_add(t, is_total_order(key, i) ? ", type=TOTALORDER\n" : "\n");
+			text_printf(t, ", direction=%s",
+				last ? direction_names[direction] : step->direction);
+		text_add(t, last && dtype_is_float(key) ? ", type=TOTALORDER\n" : "\n");
 	}
 	text_add(t, "}\n");
 }
@@ -131,12 +133,14 @@ is_scalar(const HloInstr *instr, const char *opcode, const char *hlo_type)
 		&& !strcmp(dtypes[instr->type.dtype].hlo, hlo_type);
 }
 
-/* `instrs` are the computation's, `first` of them parameters. */
+/* Step i of these, which make an order of this direction?  `instrs` are the
+   computation's, `first` of them parameters. */
 static bool
-is_step(const HloInstr *instrs, int first, DType key, int i, const char *direction)
+is_step(const HloInstr *instrs, int first, DType key, Steps steps, int i, Direction order)
 {
-	const Step *step = step_at(key, i);
+	const Step *step = &steps.steps[i];
 	const HloInstr *instr = &instrs[first + i];
+	bool last = i == steps.n - 1;
 	int n = 0;
 
 	for (; n < 3 && step->of[n] != NONE; n++) {
@@ -149,8 +153,8 @@ is_step(const HloInstr *instrs, int first, DType key, int i, const char *directi
 	return instr->noperands == n
 		&& is_scalar(instr, step->opcode, step->type ? step->type : dtypes[key].hlo)
 		&& (!step->literal || says(&instr->literal, step->literal))
-		&& attr_is(instr, "direction", direction)
-		&& attr_is(instr, "type", is_total_order(key, i) ? "TOTALORDER" : NULL);
+		&& attr_is(instr, "direction", last ? direction_names[order] : step->direction)
+		&& attr_is(instr, "type", last && dtype_is_float(key) ? "TOTALORDER" : NULL);
 }
 
 bool
@@ -158,9 +162,14 @@ read_comparator(const HloComputation *computation, const Op *op, Direction *dire
 {
 	const HloInstr *instrs = computation->instrs;
 	DType key = op->operands[0]->type.dtype;
-	int first = 2 * op->noperands, n = step_count(key);
+	int first = 2 * op->noperands;
 
-	if (computation->n != first + n || computation->root != computation->n - 1)
+	*direction = DIR_LT;
+	if (computation->root == computation->n - 1
+		&& attr_is(&instrs[computation->root], "direction", direction_names[DIR_GT]))
+		*direction = DIR_GT;
+	Steps steps = steps_of(key, *direction);
+	if (computation->n != first + steps.n || computation->root != computation->n - 1)
 		return false;
 	for (int i = 0; i < first; i++) {
 		Cursor c = instrs[i].literal;
@@ -169,13 +178,8 @@ read_comparator(const HloComputation *computation, const Op *op, Direction *dire
 			|| cursor_integer(&c, "a number") != i)
 			return false;
 	}
-	*direction = DIR_LT;
-	if (attr_is(&instrs[computation->root], "direction", direction_names[DIR_GT]))
-		*direction = DIR_GT;
-	for (int i = 0; i < n; i++)
-		if (!is_step(instrs, first, key, i,
-			    i == n - 1 ? direction_names[*direction]
-				       : step_at(key, i)->direction))
+	for (int i = 0; i < steps.n; i++)
+		if (!is_step(instrs, first, key, steps, i, *direction))
 			return false;
 	return true;
 }

@@ -11,8 +11,8 @@ import threading
 
 import numpy as np
 
-from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, exact_most, least, limits,
-                       nearest, unit, wide, wrapped)
+from precision import (FLOATS, INTEGERS, LARGEST, Noise, Tensor, descending, exact_most, larger,
+                       largest, least, limits, nearest, smaller, smallest, unit, wide, wrapped)
 from syntax import DTYPES, read_program
 
 
@@ -283,14 +283,13 @@ class Machine:
                             all(x.exact for x in args))
 
     def call_maximum(self, a, b):
-        return self.pick(np.maximum, a, b)
+        return self.pick(larger, a, b)
 
     def call_minimum(self, a, b):
-        return self.pick(np.minimum, a, b)
+        return self.pick(smaller, a, b)
 
     def call_clamp(self, low, x, high):
-        return self.pick(lambda a, b, c: np.minimum(np.maximum(a, b), c), low,
-                         x, high)
+        return self.pick(lambda a, b, c: smaller(larger(a, b), c), low, x, high)
 
     def call_where(self, p, a, b):
         return self.pick(lambda x, y: np.where(p.a, x, y), a, b)
@@ -369,10 +368,10 @@ class Machine:
         return x.like(f(x.a, axis=self.dims(x, dim), keepdims=keep))
 
     def call_max(self, x, dim=None, keep=False):
-        return self.extreme(np.max, x, dim, keep)
+        return self.extreme(largest, x, dim, keep)
 
     def call_min(self, x, dim=None, keep=False):
-        return self.extreme(np.min, x, dim, keep)
+        return self.extreme(smallest, x, dim, keep)
 
     def call_any(self, x, dim=None, keep=False):
         return self.extreme(np.any, x, dim, keep)
@@ -657,9 +656,7 @@ class Machine:
             np.int32))
 
     def call_top_k(self, x, k):
-        """Descending, of equals the lower index first; NaN is greatest."""
-        back = np.argsort(x.a[..., ::-1], axis=-1, kind="stable")[..., ::-1]
-        at = (x.shape[-1] - 1 - back)[..., :k]
+        at = descending(x.a)[..., :k]
         return (x.like(np.take_along_axis(x.a, at, -1)),
                 Tensor("i32", at.astype(np.int32)))
 

@@ -267,6 +267,13 @@ static const Case choices[] = {
 	" %bn = pred[] compare(%b1, %b1), direction=NE\n" \
 	" %bk = f32[] select(%bn, %nan, %b1)\n" \
 	" ROOT %o = pred[] compare(%ak, %bk), direction="
+#define FLOATS_AS_THEY_ARE \
+	" %nan = f32[] constant(nan)\n" \
+	" %an = pred[] compare(%a.0, %a.0), direction=NE\n" \
+	" %ak = f32[] select(%an, %nan, %a.0)\n" \
+	" %bn = pred[] compare(%b.0, %b.0), direction=NE\n" \
+	" %bk = f32[] select(%bn, %nan, %b.0)\n" \
+	" ROOT %o = pred[] compare(%ak, %bk), direction="
 #define SORT_WITH(type, n, index_type) \
 	" %x = " type " parameter(0)\n" \
 	" %at = " index_type " iota(), iota_dimension=0\n" \
@@ -310,10 +317,10 @@ static const Case indexed[] = {
 		COMPARATOR("f32[]", "LT") FLOAT_KEYS "LT, type=TOTALORDER\n}\n",
 		SORT_WITH("f32[6]", "0", "s32[6]"), {{2, NAN, 0, -1, -0.0, 2}},
 		{{-1, 0, 0, 2, 2, NAN}, {3, 2, 4, 0, 5, 1}}},
-	{"a descending sort is stable, NaN first",
-		COMPARATOR("f32[]", "GT") FLOAT_KEYS "GT, type=TOTALORDER\n}\n",
-		SORT_WITH("f32[6]", "0", "s32[6]"), {{2, NAN, 0, -1, -0.0, INFINITY}},
-		{{NAN, INFINITY, 2, 0, 0, -1}, {1, 5, 0, 2, 4, 3}}},
+	{"a descending sort is stable, NaN first, 0 before -0",
+		COMPARATOR("f32[]", "GT") FLOATS_AS_THEY_ARE "GT, type=TOTALORDER\n}\n",
+		SORT_WITH("f32[6]", "0", "s32[6]"), {{-0.0, NAN, 0, -NAN, -0.0, INFINITY}},
+		{{NAN, NAN, INFINITY, 0, 0, 0}, {1, 3, 5, 2, 0, 4}}},
 	{"a sort along the first of two dims",
 		COMPARATOR("s32[]",
 			"LT") " ROOT %o = pred[] compare(%a.0, %b.0), direction=LT\n}\n",
