@@ -7,11 +7,14 @@ Programs of ../random/gradients.py, which are functions in .shd and in jax.numpy
 pair the results and the gradients are compared, in f64.  Two in three are `exact`: on -1,
 0 and 1, of ops that are exact on whole numbers, so that elements are equal and at kinks all
 the time, where it is said which subgradient is taken.  TIES are cases of their own, an op
-each; so are FAR, of huge and tiny numbers, and MIXED, of bf16 and f32.
+each; so are FAR, of huge and tiny numbers, INFINITE, of rows with infinities, and MIXED, of
+bf16 and f32.  CORNERS are pairs of all numbers at which something is infinite, unknown or
+has a kink, whose second gradients are compared, too.
 
 Exits 77 without jax.
 """
 import argparse
+import functools
 import os
 import subprocess
 import sys
@@ -174,12 +177,93 @@ NANS = [
     ("softmax(x)", "jax.nn.softmax(x)"),
     ("where(x > 0.0, x, y)", "jnp.where(x > 0, x, y)"),
 ]
+# rows of what masks leave, and of what has overflowed
+INF, NAN = float("inf"), float("nan")
+ROWS = np.array([
+    [1.0, 2.0, 3.0, 0.0, -1.0, 0.5], [1.0, -INF, 3.0, -INF, -1.0, 0.5], [-INF] * 6,
+    [-INF, -INF, 2.0, -INF, -INF, -INF], [1.0, INF, 3.0, 0.0, -1.0, 0.5],
+    [INF, 2.0, INF, 0.0, -INF, 0.5], [1.0, 2.0, NAN, -INF, -1.0, 0.5],
+    [-0.0, 0.0, -0.0, 0.0, -1.0, -0.0]])
+INFINITE = [
+    ("softmax(x)", "jax.nn.softmax(x)"),
+    ("log_softmax(x)", "jax.nn.log_softmax(x)"),
+    ("logsumexp(x, dim=1)", "jax.nn.logsumexp(x, axis=1)"),
+    ("logsumexp(x, dim=0)", "jax.nn.logsumexp(x, axis=0)"),
+    ("cross_entropy(x, iota(i32[8]) % 6)",
+     "-jnp.take_along_axis(jax.nn.log_softmax(x), jnp.arange(8)[:, None] % 6, axis=1)[:, 0]"),
+    ("max(x, dim=1)", "jnp.max(x, axis=1)"),
+    ("min(x)", "jnp.min(x)"),
+    ("prod(x, dim=1)", "jnp.prod(x, axis=1)"),
+    ("sort(x, dim=1)", "jnp.sort(x, axis=1)"),
+    ("top_k(x, 4)[0]", "jax.lax.top_k(x, 4)[0]"),
+    ("f64(top_k(x, 4)[1]) * y[:, 0:4]", "jax.lax.top_k(x, 4)[1] * y[:, 0:4]"),
+    ("f64(argsort(x)) * y", "jnp.argsort(x, axis=1) * y"),
+    ("f64(argmax(x, dim=1)) * y[:, 0]", "jnp.argmax(x, axis=1) * y[:, 0]"),
+    ("var(x, dim=1)", "jnp.var(x, axis=1)"),
+    ("rms_norm(x)", "rms_norm(x, 1, 1e-6)"),
+]
 NEAR = 2.0 ** -6        # a few roundings of bf16
 TIE = """mesh [X=2];
-fn f(x: {x}[4, 6], y: {y}[4, 6]) {{ return {f}; }}
-fn main(x: {x}[4@X, 6], y: {y}[4@X, 6], u: {u}) -> (gx: {x}[4, 6], gy: {y}[4, 6]) {{
+fn f(x: {x}, y: {y}) {{ return {f}; }}
+fn main(x: {x}, y: {y}, u: {u}) -> (gx: {x}, gy: {y}) {{
   return vjp(f, wrt=(x, y))(x, y)(u);
 }}
+"""
+
+# Of all pairs of POINTS; the last is where ours is another on purpose: 1 and x are numbers
+# of x to the 0 and to the 1 at 0, too, whose gradients there are 0, and JAX's NaN.
+POINTS = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, 3.0, INF, -INF, NAN]
+CORNERS = [
+    ("pow(x, y)", "jax.lax.pow(x, y)", "(x == 0) & ((y == 0) | (y == 1))"),
+    ("pow(x, 0.0)", "jnp.power(x, 0.0)", "x == 0"),
+    ("pow(x, 1.0)", "jnp.power(x, 1.0)", "x == 0"),
+    ("pow(x, 2.0)", "x ** 2"),
+    ("pow(x, -1.0)", "x ** -1"),
+    ("pow(x, 0.5)", "jnp.power(x, 0.5)"),
+    ("pow(-2.0, x)", "jnp.power(-2.0, x)"),
+    ("pow(0.0, x)", "jnp.power(0.0, x)"),
+    ("square(x)", "jnp.square(x)"),
+    ("x / y", "x / y"),
+    ("x * y", "x * y"),
+    ("x % y", "jax.lax.rem(x, y)"),
+    ("atan2(x, y)", "jnp.arctan2(x, y)"),
+    ("sqrt(x)", "jnp.sqrt(x)"),
+    ("rsqrt(x)", "jax.lax.rsqrt(x)"),
+    ("cbrt(x)", "jnp.cbrt(x)"),
+    ("log(x)", "jnp.log(x)"),
+    ("log1p(x)", "jnp.log1p(x)"),
+    ("exp(x)", "jnp.exp(x)"),
+    ("expm1(x)", "jnp.expm1(x)"),
+    ("tanh(x)", "jnp.tanh(x)"),
+    ("sigmoid(x)", "jax.nn.sigmoid(x)"),
+    ("erf(x)", "jax.lax.erf(x)"),
+    ("erf_inv(x)", "jax.lax.erf_inv(x)"),
+    ("sin(x) * cos(y)", "jnp.sin(x) * jnp.cos(y)"),
+    ("tan(x)", "jnp.tan(x)"),
+    ("abs(x)", "jnp.abs(x)"),
+    ("sign(x)", "jnp.sign(x)"),
+    ("relu(x)", "jax.nn.relu(x)"),
+    ("maximum(x, y)", "jnp.maximum(x, y)"),
+    ("minimum(x, y)", "jnp.minimum(x, y)"),
+    ("clamp(y, x, 1.0)", "jnp.clip(x, y, 1.0)"),
+    ("where(x > 0.0, sqrt(x), y)", "jnp.where(x > 0, jnp.sqrt(x), y)"),
+    ("prod(stack((x, y)), dim=0)", "jnp.prod(jnp.stack((x, y)), axis=0)"),
+    ("top_k(stack((x, y), dim=2), 2)[0][:, :, 1]",
+     "jax.lax.top_k(jnp.stack((x, y), axis=2), 2)[0][:, :, 1]"),
+    ("log_softmax(stack((x, y)), dim=0)[0]", "jax.nn.log_softmax(jnp.stack((x, y)), axis=0)[0]"),
+]
+CORNER = """mesh [X=2];
+fn f(x: f64[10, 10], y: f64[10, 10]) { return %s; }
+fn by_x(x: f64[10, 10], y: f64[10, 10], u: f64[10, 10]) { return vjp(f, wrt=x)(x, y)(u); }
+fn by_y(x: f64[10, 10], y: f64[10, 10], u: f64[10, 10]) { return vjp(f, wrt=y)(x, y)(u); }
+fn main(x: f64[10@X, 10], y: f64[10@X, 10], u: f64[10@X, 10])
+    -> (v: f64[10, 10], gx: f64[10, 10], gy: f64[10, 10], gxx: f64[10, 10], gxy: f64[10, 10],
+        gyx: f64[10, 10], gyy: f64[10, 10]) {
+  let (gx, gy) = vjp(f, wrt=(x, y))(x, y)(u);
+  let (gxx, gxy) = vjp(by_x, wrt=(x, y))(x, y, u)(u);
+  let (gyx, gyy) = vjp(by_y, wrt=(x, y))(x, y, u)(u);
+  return f(x, y), gx, gy, gxx, gxy, gyx, gyy;
+}
 """
 WORDS = {"float64": "f64", "float32": "f32", "bfloat16": "bf16"}
 
@@ -230,17 +314,52 @@ def difference(name, got, wanted, close):
 def tie(shd, jax_text, folder, numbers):
     mixed = numbers is None
     rng = np.random.default_rng(len(shd))
-    x, y = rng.uniform(-1, 1, (2, 4, 6)) if mixed else rng.choice(numbers, (2, 4, 6))
+    if numbers is ROWS:
+        x, y = ROWS, np.roll(np.nan_to_num(ROWS, posinf=4.0, neginf=-4.0), 1)
+    else:
+        x, y = rng.uniform(-1, 1, (2, 4, 6)) if mixed else rng.choice(numbers, (2, 4, 6))
     if mixed:
         x, y = x.astype(ml_dtypes.bfloat16), y.astype(np.float32)
     value, back = jax.vjp(eval("lambda x, y: " + jax_text, NAMES), x, y)
     u = rng.uniform(-1, 1, value.shape).astype(value.dtype)
-    words = {name: WORDS[str(array.dtype)] for name, array in (("x", x), ("y", y), ("u", u))}
-    words["u"] += gradients.spelled(u.shape) if u.shape else ""
+    words = {name: WORDS[str(array.dtype)] + (gradients.spelled(array.shape)
+                                              if array.shape else "")
+             for name, array in (("x", x), ("y", y), ("u", u))}
     got = ours(TIE.format(f=shd, **words), {"x": x, "y": y, "u": u}, ["gx", "gy"], folder)
     whys = [difference(name, a, b, NEAR if mixed else CLOSE)
             for name, a, b in zip(("gx", "gy"), got, back(u))]
     return next(filter(None, whys), None)
+
+
+def pairs():
+    x, y = np.meshgrid(POINTS, POINTS, indexing="ij")
+    return x, y, np.random.default_rng(1).uniform(0.5, 1, x.shape)
+
+
+@functools.lru_cache(maxsize=None)
+def corners_of_jax():
+    """Values, gradients and those of the gradients, of each of CORNERS; compiled at once."""
+    x, y, u = pairs()
+
+    def wanted(f, x, y):
+        def back(i):
+            return lambda x, y: jax.vjp(f, x, y)[1](u)[i]
+        return [f(x, y), back(0)(x, y), back(1)(x, y), *jax.vjp(back(0), x, y)[1](u),
+                *jax.vjp(back(1), x, y)[1](u)]
+    functions = {row[0]: eval("lambda x, y: " + row[1], NAMES) for row in CORNERS}
+    return jax.jit(lambda x, y: {shd: wanted(f, x, y) for shd, f in functions.items()})(x, y)
+
+
+def corner(folder, shd, _, other="False"):
+    x, y, u = pairs()
+    names = ["v", "gx", "gy", "gxx", "gxy", "gyx", "gyy"]
+    away = eval(other, {"x": x, "y": y})
+    got = ours(CORNER % shd, {"x": x, "y": y, "u": u}, names, folder)
+    for name, a, b in zip(names, got, corners_of_jax()[shd]):
+        why = difference(name, np.where(away, 0, a), np.where(away, 0, b), CLOSE)
+        if why:
+            return why + " (of %s)" % POINTS
+    return None
 
 
 # ---- random programs
@@ -286,10 +405,12 @@ def compared(seed, index, folder):
 
 def cases(args, folder):
     for name, numbers, table in ("ties", NUMBERS, TIES), ("ends", ENDS, FAR), \
-            ("nans", UNKNOWN, NANS), ("mixed", None, MIXED):
+            ("nans", UNKNOWN, NANS), ("infinite", ROWS, INFINITE), ("mixed", None, MIXED):
         for shd, text in table:
             yield "%s: %s" % (name, shd), lambda shd=shd, text=text, numbers=numbers: \
                 tie(shd, text, folder, numbers)
+    for row in CORNERS:
+        yield "corners: %s" % row[0], lambda row=row: corner(folder, *row)
     for i in range(args.first, args.first + args.count):
         yield "program %d of seed %s" % (i, args.seed), \
             lambda i=i: compared(args.seed, i, folder)
