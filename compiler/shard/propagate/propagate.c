@@ -81,6 +81,8 @@ follow_backward(Dataflow *d, const Op *op)
 		depends |= d->of[op->operands[i]->id];
 	for (int i = 0; i < op->nresults && (!op->nbodies || op->mode == MODE_backward); i++)
 		dataflow_add(d, op->results[i], depends);
+	for (int i = 0; i < op->noperands && op->specs && depends; i++)
+		dataflow_add(d, op->bodies[0]->params[i], depends);
 }
 
 /* False: there is no backward pass. */
