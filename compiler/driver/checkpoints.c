@@ -22,10 +22,10 @@ made_at(const Buffer *buffer)
 	return v->range.line || !v->def ? v->range : v->def->range;
 }
 
-/* Two that are alike are of one line and type, in whatever session. */
+/* Two that are alike are made by one op and of one type, in whatever session. */
 typedef struct Made {
 	const char *path;
-	int line;
+	int begin; /* in the file */
 	const Type *type;
 } Made;
 
@@ -34,14 +34,14 @@ made_of(const Session *s, const Buffer *buffer)
 {
 	Range at = made_at(buffer);
 
-	return (Made){source_path(s, at.file), at.line, &buffer->value->type};
+	return (Made){source_path(s, at.file), at.begin, &buffer->value->type};
 }
 
 static uint64_t
 hash_made(const Made *made)
 {
 	const Type *type = made->type;
-	uint64_t hash = hash_mix(hash_mix(0, made->line), type->dtype);
+	uint64_t hash = hash_mix(hash_mix(0, made->begin), type->dtype);
 
 	for (int d = 0; d < type->rank; d++)
 		hash = hash_mix(hash, type->dims[d]);
@@ -53,7 +53,7 @@ made_alike(const void *item, const void *key)
 {
 	const Made *a = item, *b = key;
 
-	return a->line == b->line && type_equal(a->type, b->type)
+	return a->begin == b->begin && type_equal(a->type, b->type)
 		&& strcmp(a->path, b->path) == 0;
 }
 
