@@ -8,7 +8,8 @@
  *     body(dy1, h1, W2): ...            the cotangent of each as its primal is cut
  *
  * A value that is the same along X has a cotangent that is: what devices have to add
- * to it is summed up (`Partial`, adjoint.h).  So the gradient of psum is the identity.
+ * to it is summed up (`Partial`, adjoint.h), inside or, of an operand, by who takes it
+ * (`unreduced(X)`).  So the gradient of psum is the identity.
  */
 #include <string.h>
 #include "grad/adjoint.h"
@@ -129,6 +130,22 @@ enter_cotangent(Adjoint *inner, const Op *op, int i)
 	give(inner, inner->cross.forward->bodies[0]->last->operands[i], enter(inner, d, &spec));
 }
 
+/* The cotangent of an operand comes out as the parts of it that devices have, if they have
+   no more: where they are added up is then chosen as for every other gradient. */
+static Value *
+leave(Adjoint *inner, const Value *param, Placement *spec)
+{
+	Primal *p = primal_of(inner->g, param);
+	AxisList around = block_manual_axes(inner->outer->k.block);
+
+	join_parts(inner, param);
+	if (around.n || p->cotangent || !p->partials || p->partials->next)
+		return cotangent_or_zeros(inner, param);
+	AxisList over = axes_within(inner->cross.backward->axes, p->partials->over);
+	placement_set_unreduced(spec, &over, C_add);
+	return p->partials->sum;
+}
+
 /* Of the operands that are active; those that they are given. */
 static void
 end_region(Adjoint *inner, const Op *op)
@@ -143,8 +160,9 @@ end_region(Adjoint *inner, const Op *op)
 			continue;
 		if (r->nout > 0)
 			op_add_result(back, "gradient", &op->operands[i]->type);
-		values[r->nout] = cotangent_or_zeros(inner, from->params[i]);
-		APPEND(inner->g->arena, r->out, r->nout, op->specs[i]);
+		Placement spec = op->specs[i];
+		values[r->nout] = leave(inner, from->params[i], &spec);
+		APPEND(inner->g->arena, r->out, r->nout, spec);
 	}
 	make_return(inner->k.block, r->nout, values, inner->k.range, inner->k.label);
 	back->specs = NEW_ARRAY(back->module->arena, Placement, r->nin + r->nout);

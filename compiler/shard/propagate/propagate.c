@@ -121,13 +121,18 @@ is_wish(const Op *op)
 	return op && op->kind == O_shard_like && op->mode == MODE_backward;
 }
 
-/* Of a cotangent that is where it was asked to be no more is asked: it may go on from there
-   as parts of a sum. */
+/* Of a cotangent that is where it was asked to be, whole or in parts of a sum, no more is
+   asked: it may go on from there as parts. */
 static bool
 is_met(const Op *op)
 {
-	return op && op->kind == O_constraint && op->mode == MODE_backward
-		&& placement_same(&op->operands[0]->placement, &op->results[0]->placement);
+	AxisList none = {0};
+
+	if (!op || op->kind != O_constraint || op->mode != MODE_backward)
+		return false;
+	Placement is = op->operands[0]->placement;
+	placement_set_unreduced(&is, &none, C_add);
+	return placement_same(&is, &op->results[0]->placement);
 }
 
 /* The value that wished to be where another is. */
