@@ -82,7 +82,9 @@ rule_book_get(RuleBook *book, const Op *op)
 	Page *page = lookup_find(book->pages, hash, same_page, op);
 	if (!page) {
 		page = NEW(book->arena, Page);
-		*page = (Page){op, op_rule(book->arena, op)};
+		/* a copy: attributes may be added to the op */
+		*page = (Page){arena_copy(book->arena, op, sizeof *op),
+			op_rule(book->arena, op)};
 		lookup_add(book->pages, hash, page);
 	}
 	return page->rule;

@@ -199,13 +199,36 @@ link_moved(Rule *r, const Op *op, int dim, bool moved)
 	link_sized(r, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim, op->noperands, dim);
 }
 
+/* A dim that must be whole, in another tensor too if there is one, and about
+   which nothing said tells others. */
+static void
+link_partly(Rule *r, int tensor, int dim, int other)
+{
+	link_dims(r, F_replicate, tensor, dim, other, dim);
+	r->factors[r->nfactors - 1].blocked = true;
+}
+
+/* Of a dim of which a part is read a device reads what is among its rows, and the
+   combiner's identity for the others. */
+static void
+link_read(Rule *r, const Op *op, int dim)
+{
+	link_dims(r, F_reduce, 0, dim, -1, 0);
+	r->factors[r->nfactors - 1].blocked = true;
+	link_partly(r, op->noperands, dim, -1);
+	r->combiner = tensor_type(op, 0)->dtype == D_pred ? C_or : C_add;
+}
+
 void
 rule_slice(Rule *r, const Op *op)
 {
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 1);
 
 	for (int d = 0; d < in->rank; d++)
-		link_moved(r, op, d, in->dims[d] != out->dims[d]);
+		if (ints_contain(op_ints(op, A_parts), d))
+			link_read(r, op, d);
+		else
+			link_moved(r, op, d, in->dims[d] != out->dims[d]);
 }
 
 void
@@ -407,35 +430,18 @@ rule_grouped_outer(Rule *r, const Op *op)
 	place(r, 2, rows, r->nfactors - 1);
 }
 
-/* A dim that must be whole, in another tensor too if there is one, and about
-   which nothing said tells others. */
-static void
-link_partly(Rule *r, int tensor, int dim, int other)
-{
-	link_dims(r, F_replicate, tensor, dim, other, dim);
-	r->factors[r->nfactors - 1].blocked = true;
-}
-
-/*
- * Along a dim of which a part is read, at a place not known, a device reads
- * what is among its rows and the combiner's identity for the others.
- */
+/* At a place not known. */
 void
 rule_dynamic_slice(Rule *r, const Op *op)
 {
 	int result = op->noperands;
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
 
-	for (int d = 0; d < in->rank; d++) {
-		if (in->dims[d] == out->dims[d]) {
+	for (int d = 0; d < in->rank; d++)
+		if (in->dims[d] == out->dims[d])
 			link_dims(r, F_pass, 0, d, result, d);
-			continue;
-		}
-		link_dims(r, F_reduce, 0, d, -1, 0);
-		r->factors[r->nfactors - 1].blocked = true;
-		link_partly(r, result, d, -1);
-	}
-	r->combiner = in->dtype == D_pred ? C_or : C_add;
+		else
+			link_read(r, op, d);
 }
 
 /* Where it is a part that is written, a device writes what is among its rows. */

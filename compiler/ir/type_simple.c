@@ -309,7 +309,7 @@ type_slice(const Op *op, Type *result)
 				(long long)stride->v[d], d, (long long)x->dims[d]);
 		result->dims[d] = (limit->v[d] - start->v[d] - 1) / stride->v[d] + 1;
 	}
-	return NULL;
+	return op_has(op, A_parts) ? check_dims(op, A_parts, x->rank) : NULL;
 }
 
 const char *
