@@ -13,7 +13,12 @@
  *
  * So a device writes what falls among its rows, and a sum over X of what the
  * devices read gives the slice.  Of a slice of one row there is nothing to look
- * up: it is here, or not.
+ * up: it is here, or not.  So it is where the index is known:
+ *
+ *   y = x[5:7], in parts                      rows 1 and 2 of x on device 1, zero elsewhere
+ *   y = x[3:5], in parts                      rows 3 - first row here, 4 - first row here
+ *
+ * What is not here is -0 of floats, for 0 would take the sign of a -0 that is.
  */
 #include "shard/reshard/halo.h"
 #include "shard/localize/localize.h"
@@ -85,13 +90,15 @@ find_starts(Localizer *l, const Op *op, int first, Cuts *cuts, Value **starts)
 	}
 }
 
-/* start, start + 1, ... */
+/* start, start + stride, ... */
 static Value *
-count_from(Localizer *l, Value *start, int64_t n)
+count_from(Localizer *l, Value *start, int64_t n, int64_t stride)
 {
 	Type type = type_of(start->type.dtype, 1, &n);
 	Value *v = make_iota(l->make, &type, 0);
 
+	if (stride > 1)
+		v = make_binary(l->make, O_mul, v, make_full(l->make, &type, stride));
 	return make_binary(named(l->make, "row"), O_add, v, make_splat(l->make, start, &type));
 }
 
@@ -105,6 +112,64 @@ also(Localizer *l, Value *all, Value *mask, int dim, const Type *shape)
 }
 
 /* ---- reading ---------------------------------------------------------------- */
+
+/* The elements that are here, and what changes none of them in a sum elsewhere. */
+static Value *
+masked(Localizer *l, Value *here, Value *x)
+{
+	DType dtype = x->type.dtype;
+	Make k = l->make;
+	Value *none = dtype_is_float(dtype)
+		? make_constant(k, dtype, double_payload(-0.0))
+		: make_identity(k, dtype == D_pred ? C_or : C_add, dtype);
+
+	return make_select(named(k, "masked"), here, x, make_splat(k, none, &x->type));
+}
+
+bool
+is_in_parts(const Op *slice, int dim)
+{
+	return ints_contain(op_ints(slice, A_parts), dim)
+		&& placement_dim_ways(&slice->operands[0]->placement, dim) > 1;
+}
+
+/* What the slice takes along a dim, n elements, of what is here; whether it is here goes
+   to `mask`, of a scalar or along the dim. */
+static Value *
+take_part(Localizer *l, const Op *op, Value *x, int dim, Value **mask)
+{
+	AxisList axes = placement_dim(&op->operands[0]->placement, dim);
+	int64_t rows = x->type.dims[dim], n = op->results[0]->type.dims[dim];
+	int64_t start = op_ints(op, A_start)->v[dim], stride = op_ints(op, A_stride)->v[dim];
+	int64_t last = start + (n - 1) * stride;
+	Make k = l->make;
+
+	if (start / rows == last / rows) { /* one device has all of them */
+		*mask = is_device(l, &axes, start / rows);
+		return make_slice_dim(named(k, "part"), x, dim, start % rows, last % rows + 1,
+			stride);
+	}
+	Value *here = device_offset(l, &axes, rows);
+	Value *first = make_binary(named(k, "start"), O_sub, number(l, start), here);
+	Value *at = count_from(l, first, n, stride);
+	*mask = is_within(l, at, rows);
+	return make_take(named(k, "rows"), x, at, dim);
+}
+
+Value *
+take_parts(Localizer *l, const Op *op, Value *x)
+{
+	const Ints *dims = op_ints(op, A_parts);
+	Value *masks[MAX_RANK] = {NULL}, *here = NULL;
+
+	for (int i = 0; i < dims->n; i++)
+		if (is_in_parts(op, (int)dims->v[i]))
+			x = take_part(l, op, x, (int)dims->v[i], &masks[i]);
+	for (int i = 0; i < dims->n; i++)
+		if (masks[i])
+			here = also(l, here, masks[i], (int)dims->v[i], &x->type);
+	return here ? masked(l, here, x) : x;
+}
 
 void
 localize_dynamic_slice(Localizer *l, Op *op)
@@ -134,13 +199,12 @@ localize_dynamic_slice(Localizer *l, Op *op)
 		const Cut *c = &cuts.cut[i];
 		Value *at = c->start;
 		if (c->n > 1) {
-			at = count_from(l, at, c->n);
+			at = count_from(l, at, c->n, 1);
 			x = make_take(named(k, "rows"), x, at, c->dim);
 		}
 		here = also(l, here, is_within(l, at, c->rows), c->dim, &part);
 	}
-	Value *none = make_identity(k, part.dtype == D_pred ? C_or : C_add, part.dtype);
-	stand_for(l, op, make_select(named(k, "masked"), here, x, make_splat(k, none, &part)));
+	stand_for(l, op, masked(l, here, x));
 }
 
 /* ---- writing ---------------------------------------------------------------- */
@@ -165,7 +229,7 @@ localize_dynamic_update_slice(Localizer *l, Op *op)
 			continue;
 		}
 		Value *skipped = make_binary(named(k, "skipped"), O_sub, window, c->start);
-		Value *row = count_from(l, skipped, lesser(c->n, c->rows));
+		Value *row = count_from(l, skipped, lesser(c->n, c->rows), 1);
 		update = make_take(named(k, "rows"), update, row, c->dim);
 		masks[i] = is_within(l, row, c->n);
 	}

@@ -412,7 +412,8 @@ set_local_type(Op *op)
 	v->type = placement_local(&v->type, &v->placement);
 }
 
-/* Whole dims first, so that less is exchanged; split ones are not cut here. */
+/* Whole dims first, so that less is exchanged, then those in parts; split ones are not cut
+   here. */
 void
 localize_slice(Localizer *l, Op *op)
 {
@@ -421,13 +422,14 @@ localize_slice(Localizer *l, Op *op)
 	Type shard = op->operands[0]->type;
 
 	for (int d = 0; d < p->rank; d++) {
-		bool split = placement_dim_ways(p, d) > 1;
+		bool split = placement_dim_ways(p, d) > 1 || is_in_parts(op, d);
 		start[d] = split ? 0 : op_ints(op, A_start)->v[d];
 		limit[d] = split ? shard.dims[d] : op_ints(op, A_limit)->v[d];
 		stride[d] = split ? 1 : op_ints(op, A_stride)->v[d];
 	}
 	Value *v = make_slice(named(l->make, op->results[0]->name), op->operands[0], start,
 		limit, stride);
+	v = take_parts(l, op, v);
 	for (int d = 0; d < shard.rank; d++)
 		if (moves_split(op, d, &shard))
 			v = emit_window(l, op, d, &v, 1, NULL);

@@ -53,6 +53,23 @@ number(Localizer *l, int64_t n)
 }
 
 Value *
+is_device(Localizer *l, const AxisList *axes, int64_t i)
+{
+	Text key = {0};
+
+	text_axes(&key, &l->module->mesh, axes);
+	text_printf(&key, "=%lld", (long long)i);
+	Value *v = table_get(l->offsets, key.s);
+	if (!v) {
+		Value *index = device_offset(l, axes, 1);
+		v = make_compare(l->make, DIR_EQ, index, number(l, i));
+		v = cached(l, key.s, v);
+	}
+	text_free(&key);
+	return v;
+}
+
+Value *
 is_within(Localizer *l, Value *v, int64_t n)
 {
 	Make k = l->make;
@@ -110,8 +127,7 @@ first_part(Localizer *l, Make k, Value *v, const Move *move)
 	none = make_splat(l->make, none, &v->type);
 	if (is_full_of(v, combiner_identity(combiner, v->type.dtype)))
 		return none;
-	Value *index = device_offset(l, &move->axes, 1);
-	Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
+	Value *first = is_device(l, &move->axes, 0);
 	return make_select(k, make_splat(l->make, first, &v->type), v, none);
 }
 

@@ -26,6 +26,9 @@ Value *is_within(Localizer *l, Value *v, int64_t n);
 /* axes_index() of this device, times `scale`; in l->index. */
 Value *device_offset(Localizer *l, const AxisList *axes, int64_t scale);
 
+/* Is its index along the axes that number?  One for a block. */
+Value *is_device(Localizer *l, const AxisList *axes, int64_t i);
+
 /* A number in l->index, one for a block. */
 Value *number(Localizer *l, int64_t n);
 
@@ -42,7 +45,11 @@ void localize_concatenate(Localizer *l, Op *op);
 void localize_reverse(Localizer *l, Op *op);
 void localize_roll(Localizer *l, Op *op);
 
-/* dynamic.c: parts at an index that the run knows */
+/* dynamic.c: parts, also at an index that the run knows */
+/* Is the result of the slice parts of a sum because of that dim, which is split? */
+bool is_in_parts(const Op *slice, int dim);
+/* What the slice takes of these dims, of its operand as it is here. */
+Value *take_parts(Localizer *l, const Op *slice, Value *x);
 void localize_dynamic_slice(Localizer *l, Op *op);
 void localize_dynamic_update_slice(Localizer *l, Op *op);
 

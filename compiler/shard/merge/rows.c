@@ -31,12 +31,12 @@ is_whole(const Op *op, int dim)
 	return placement_dim_ways(&op->results[0]->placement, dim) == 1;
 }
 
-/* Elements of a whole dim in a row, and no padding in them? */
+/* Elements of a whole dim in a row, no padding in them, and no parts of a sum? */
 static bool
 takes_blocks(const Op *op)
 {
 	const Value *v = op->results[0];
-	bool blocks = true;
+	bool blocks = !op_has(op, A_parts);
 
 	for (int d = 0; d < v->type.rank; d++)
 		blocks &= !is_whole(op, d)
