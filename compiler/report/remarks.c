@@ -250,6 +250,39 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 		text_hold(t, remarks, x, dim, readers.all[at].op, strongest);
 }
 
+/* The slice that takes parts of the sum out of what is split, if that makes them. */
+static const Op *
+slice_in_parts(const Value *v)
+{
+	const Op *op = v->def;
+
+	while (op && op->noperands && v->placement.nunreduced && !op_has(op, A_parts)
+		&& (op_is_one_to_one(op) || op_is_move(op))) {
+		v = op->operands[0];
+		op = v->def;
+	}
+	return op && op_has(op, A_parts) ? op : NULL;
+}
+
+/* What parts of a sum are, and where their axes come from where a slice made them. */
+static void
+text_parts(Text *t, const Remarks *remarks, const Transfer *x)
+{
+	const Op *slice = slice_in_parts(x->value);
+
+	for (int i = 0; slice && i < x->axes.n; i++) {
+		const Value *from = unmoved(slice->operands[0]);
+		int dim = dim_of_axis(&from->placement, x->axes.a[i]);
+		if (dim < 0)
+			continue;
+		text_add(t, t->n ? "; " : "");
+		text_origin(t, remarks->module, from, dim, x->axes.a[i]);
+	}
+	text_add(t,
+		t->n ? "; each device has what is among its rows, and zeros"
+		     : "each device holds a partial result");
+}
+
 /* Of a move: why it is needed; of an exchange of rows: where the axes of the dims
    came from. */
 static void
@@ -259,7 +292,7 @@ label_transfer(Remarks *remarks, const Transfer *x, bool moves)
 	Text t = {0};
 
 	if (moves && ops[x->kind].attrs & AT(combiner))
-		text_add(&t, "each device holds a partial result");
+		text_parts(&t, remarks, x);
 	else
 		for (int i = 0; i < x->axes.n; i++) {
 			AxisRef a = x->axes.a[i];
