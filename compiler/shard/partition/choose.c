@@ -344,8 +344,8 @@ compare(double a, double b)
    tell more. */
 static const double TELLING = 10e-9;
 
-static bool
-better(const Op *op, const Choice *a, const Choice *b)
+bool
+is_better(const Op *op, const Choice *a, const Choice *b)
 {
 	int order;
 
@@ -396,7 +396,7 @@ consider(Chooser *ch)
 	if (c->valid)
 		note_prices(ch, c);
 	if (c->valid && compare(c->bytes, ch->vote.bytes) <= 0
-		&& better(ch->p->op, c, &ch->best))
+		&& is_better(ch->p->op, c, &ch->best))
 		keep(ch->p, &ch->best, c);
 }
 
@@ -433,7 +433,7 @@ try_all(Chooser *ch)
 				ch->current.factors[f] = ch->of[f].lists[i];
 				consider(ch);
 			}
-		improved = better(ch->p->op, &ch->best, &before);
+		improved = is_better(ch->p->op, &ch->best, &before);
 	}
 }
 

@@ -278,9 +278,9 @@ partition_plain(Partitioner *p, Op *op)
 	meet_parts(p, op);
 	if (add_parts(p, op))
 		return;
+	Choice c = plan_op(p, op);
+	op_copy_attrs(op, p->op);
 	p->op = op;
-	p->rule = rule_book_get(p->rules, op);
-	Choice c = choose_once(p);
 	if (op_is_alone(op))
 		APPEND(p->arena, p->planned, p->nplanned, ((Planned){op, c}));
 	bool asked = moves_operands(p, &c) && moves_on_request(p, op, &c);

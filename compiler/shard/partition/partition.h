@@ -146,11 +146,16 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 
 /* choose.c: the op's plan; p->op and p->rule are set */
 Choice choose(Partitioner *p);
+/* Of two plans of the op, by predicted time. */
+bool is_better(const Op *op, const Choice *a, const Choice *b);
 /* The placement of an operand or result under a choice. */
 Placement choice_tensor(const Partitioner *p, const Choice *c, int tensor);
 
 /* memo.c: choose(), or the same answer as for an equal op */
 Choice choose_once(Partitioner *p);
+/* slices.c: the plan of an op in the way that is best, which is then that of p->op, with the
+   attributes that say so, and p->rule */
+Choice plan_op(Partitioner *p, const Op *op);
 
 /* forms.c */
 Source *source_of(const Partitioner *p, const Value *v);

@@ -51,10 +51,8 @@ plan_alone(Partitioner *p, const Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		source_of(p, op->results[i])->final =
 			placement_close(op->results[i]->placement);
-	p->op = op;
-	p->rule = rule_book_get(p->rules, op);
 	p->alone = true;
-	c = choose_once(p);
+	c = plan_op(p, op);
 	p->alone = false;
 	forget_guesses(&guesses);
 	return c;
