@@ -29,7 +29,6 @@ sys.path.insert(0, SAMPLES)
 import lowering  # noqa: E402
 FLAT = "what several indices choose is rows of their dims as one, which is whole"
 SPREAD = "padding between elements is reshapes here"
-ONE_OF_SPLIT = "of one element of a split tensor XLA sums what devices have, with zeros for the others"
 MOVED_ALONG = "dims that windows move along are whole here"
 TRANSFORMED = "what is transformed is products here, summed along its dim, whose axes go no further"
 # What differs, and why.
@@ -45,9 +44,6 @@ OTHER_PLACES = {
     **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
 MORE_BYTES = {
-    "choices": ONE_OF_SPLIT,
-    "roundings": ONE_OF_SPLIT,
-    **{name: ONE_OF_SPLIT for name in jax_values.MORE if name.startswith("byte_floats_")},
     "bounds": SPREAD,
     "slices": FLAT,
     "running": "a body of its own runs by doubling, and sends rows in each round",
