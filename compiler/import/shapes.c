@@ -102,6 +102,38 @@ import_op_reverse(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* Does the value have the elements of x from `start` on along the dim, one after the other,
+   and all of the other dims? */
+static bool
+is_block(const Value *v, const Value *x, int dim, int64_t start)
+{
+	const Op *made = v->def;
+	bool block = made && made->kind == O_slice && made->operands[0] == x;
+
+	for (int d = 0; block && d < x->type.rank; d++)
+		block = d != dim ? v->type.dims[d] == x->type.dims[d]
+				 : op_ints(made, A_start)->v[d] == start
+				&& (op_ints(made, A_stride)->v[d] == 1 || v->type.dims[d] == 1);
+	return block;
+}
+
+/* The last elements of a tensor before its first, as jnp.roll() is lowered: by how many it is
+   rolled; 0: it is not. */
+static int64_t
+rolled_by(const Import *in, int dim)
+{
+	const Value *last = in->operands[0], *first = in->operands[in->noperands - 1];
+
+	if (in->noperands != 2 || !last->def || last->def->kind != O_slice
+		|| dim >= last->type.rank || first->type.rank != last->type.rank)
+		return 0;
+	const Value *x = last->def->operands[0];
+	int64_t by = last->type.dims[dim], rest = first->type.dims[dim];
+	bool rolled = by + rest == x->type.dims[dim] && is_block(last, x, dim, rest)
+		&& is_block(first, x, dim, 0);
+	return rolled ? by : 0;
+}
+
 bool
 import_op_concatenate(Import *in, const MlirOp *op, int detail)
 {
@@ -110,6 +142,12 @@ import_op_concatenate(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (in->noperands < 1 || dim < 0 || dim >= MAX_RANK)
 		return read_wrong(in, op->range, "%s takes operands and a dim", op->name);
+	int64_t by = rolled_by(in, (int)dim);
+	if (by) {
+		Value *x = in->operands[0]->def->operands[0];
+		in->results[0] = make_roll(in->make, x, (int)dim, by);
+		return true;
+	}
 	in->results[0] = make_concatenate(in->make, in->noperands, in->operands, (int)dim);
 	return true;
 }

@@ -159,6 +159,12 @@ def slices(x, i, j):
         x.at[jnp.array([5, 2, 7, 0])].set(x[:4], unique_indices=True), x.astype(jnp.int32).at[i % 2].set(jnp.arange(8))
 
 
+def rolls(x, v):
+    """What comes round; a few elements of what is split."""
+    return jnp.roll(x, 3, 0), jnp.roll(x, -1, 1), jnp.roll(x, (1, 2), (0, 1)), jnp.roll(x, 5), jnp.roll(v, 20), \
+        x[3], x[:, -1:], x[2:3, 5:12:3], x[:, 15:17], (v > 0)[7]
+
+
 def constants(x):
     """Arrays in the text, of every dtype."""
     made = np.arange(-8, 24, dtype=np.float64).reshape(4, 8)
@@ -366,6 +372,7 @@ MORE = {
     "functions": (functions, AT((8, 32), "data", None), AT((8, 32), None, "model")),
     "roundings": (roundings, AT((8, 32), "data", None), AT((8, 32), None, "model")),
     "formulas": (formulas, AT((8, 32), "data", None), AT((8, 32), None, "model")),
+    "rolls": (rolls, AT((8, 32), "data", "model"), AT((32,), "model")),
     "slices": (slices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32), AT((4,), "data", dtype=jnp.int32)),
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
