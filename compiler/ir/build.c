@@ -594,6 +594,32 @@ op_is_identity(const Op *op)
 		|| op->kind == O_shard_like || op->kind == O_uniform;
 }
 
+bool
+op_is_joint(const Op *op)
+{
+	const Op *parent = op->block->parent;
+
+	return op->kind == O_concatenate && op->module->level >= L_fused
+		&& !(parent && parent->kind == O_fusion);
+}
+
+bool
+op_is_in_ranges(const Op *concatenate)
+{
+	const Type *whole = &concatenate->results[0]->type;
+	int bits = dtypes[whole->dtype].bits;
+
+	for (int d = 0; d < op_int(concatenate, A_dim); d++)
+		if (whole->dims[d] != 1)
+			return false;
+	for (int i = 0; i < concatenate->noperands; i++) {
+		int64_t n = type_elements(&concatenate->operands[i]->type);
+		if (!n || (bits < 8 && n * bits % 8))
+			return false;
+	}
+	return true;
+}
+
 int
 op_changed_part(const Op *op)
 {

@@ -692,6 +692,12 @@ op_renames(const Op *op)
 	return ops[op->kind].renames;
 }
 
+/* Of a fused program, and a step of no fusion: its operands lie in its result, one behind the
+   other, so nothing is moved. */
+bool op_is_joint(const Op *op);
+/* Along its dim, is each operand a range of the result's bytes? */
+bool op_is_in_ranges(const Op *concatenate);
+
 /* How an attribute is spelled in HLO text. */
 typedef enum AttrForm {
 	FORM_LIST,	/* {1,0} */

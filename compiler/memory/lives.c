@@ -11,7 +11,17 @@
  * each with its return.  What a loop carries is written anew each round; what
  * it hands on lives until it ends.  Of two branches one runs: what the first
  * leaves in a buffer is nothing to the second.
+ *
+ * The operands of a concatenation that stands by itself, a joint, lie in its result:
+ *
+ *   0  %a = dot(%x, %v)           bytes 0 to 63     of the buffer of %y
+ *   1  %b = dot(%x, %w)           bytes 64 to 127
+ *   2  %y = concatenate(%a, %b)   nothing to do
+ *
+ * Each has a buffer of its own (Shared) that is a range of that of %y: what is in the one is in
+ * the way of what is in the other, but %a is not in that of %y, of which it is a part.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "ir/flow.h"
 #include "memory/lives.h"
@@ -134,16 +144,29 @@ lives_may_overwrite(const Op *op, const Value *x, const Value *v)
 	return may;
 }
 
+/* Are the elements of x some of y's, in the same place? */
 static bool
-conflict(const Lives *l, const Life *x, const Life *y)
+is_some_of(const Lives *l, const Value *x, const Value *y)
 {
-	if (l->root[x->value->id] == l->root[y->value->id])
+	const Value *root = l->root[x->id];
+
+	while (root && root != l->root[y->id])
+		root = l->whole[root->id];
+	return root != NULL;
+}
+
+/* `same`: would both begin at the same byte? */
+static bool
+conflict(const Lives *l, const Life *x, const Life *y, bool same)
+{
+	if (is_some_of(l, x->value, y->value) || is_some_of(l, y->value, x->value))
 		return false;
 	if (x->from > y->from)
-		return conflict(l, y, x);
+		return conflict(l, y, x, same);
 	if (x->from == y->from || y->from < x->to)
 		return true;
-	return y->from == x->to && !lives_may_overwrite(l->step[x->to], x->value, y->value);
+	return y->from == x->to
+		&& !(same && lives_may_overwrite(l->step[x->to], x->value, y->value));
 }
 
 /* How many lives of a buffer begin no later than a step. */
@@ -165,16 +188,56 @@ begun(const Shared *s, int step)
 /* The one that lasts longest first: of a tensor that is read to the end under many
    names the names need not be looked at. */
 static bool
-conflicts(const Lives *l, const Shared *s, const Life *life)
+conflicts(const Lives *l, const Shared *s, const Life *life, bool same)
 {
 	int i = begun(s, life->to) - 1;
 
-	if (i >= 0 && conflict(l, &s->lives[s->longest[i]], life))
+	if (i >= 0 && conflict(l, &s->lives[s->longest[i]], life, same))
 		return true;
 	for (; i >= 0 && s->lives[s->longest[i]].to >= life->from; i--)
-		if (conflict(l, &s->lives[i], life))
+		if (conflict(l, &s->lives[i], life, same))
 			return true;
 	return false;
+}
+
+static bool
+meet(const Lives *l, const Shared *s, const Shared *other, bool same)
+{
+	for (int i = 0; i < other->n; i++)
+		if (conflicts(l, s, &other->lives[i], same))
+			return true;
+	return false;
+}
+
+/* ... or s and a range of the other do. */
+static bool
+meet_parts(const Lives *l, const Shared *s, const Shared *other, bool same)
+{
+	bool any = meet(l, s, other, same);
+
+	for (const Shared *part = other->parts; part && !any; part = part->next)
+		any = meet_parts(l, s, part, false);
+	return any;
+}
+
+/* ... or ranges of both do. */
+static bool
+meet_all(const Lives *l, const Shared *s, const Shared *other, bool same)
+{
+	bool any = meet_parts(l, s, other, same);
+
+	for (const Shared *part = s->parts; part && !any; part = part->next)
+		any = meet_all(l, part, other, false);
+	return any;
+}
+
+/* Does s meet that buffer, or those of which it is a range? */
+static bool
+meet_around(const Lives *l, const Shared *around, const Shared *s)
+{
+	while (around && !meet_parts(l, around, s, false))
+		around = around->within;
+	return around != NULL;
 }
 
 /* ---- buffers ------------------------------------------------------------------- */
@@ -203,6 +266,31 @@ put(Arena *a, Shared *s, const Life *life)
 	}
 }
 
+/* What is in the one is in the other from now on. */
+static void
+unite(Lives *l, Shared *into, Shared *from)
+{
+	Shared **link = &into->parts;
+
+	for (int i = 0; i < from->n; i++) {
+		put(l->arena, into, &from->lives[i]);
+		l->shared[from->lives[i].value->id] = into;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = from->parts;
+	for (Shared *part = from->parts; part; part = part->next)
+		part->within = into;
+	if (!from->within)
+		return;
+	for (link = &from->within->parts; *link != from;)
+		link = &(*link)->next;
+	*link = into;
+	into->within = from->within;
+	into->at = from->at;
+	into->next = from->next;
+}
+
 bool
 lives_join(Lives *l, const Value *x, const Value *y)
 {
@@ -217,16 +305,110 @@ lives_join(Lives *l, const Value *x, const Value *y)
 	}
 	if (into == from)
 		return true;
-	if (type_bytes(&x->type) != type_bytes(&y->type))
+	if (type_bytes(&x->type) != type_bytes(&y->type) || (into->within && from->within))
 		return false;
-	for (int i = 0; i < from->n; i++)
-		if (conflicts(l, into, &from->lives[i]))
-			return false;
-	for (int i = 0; i < from->n; i++) {
-		put(l->arena, into, &from->lives[i]);
-		l->shared[from->lives[i].value->id] = into;
-	}
+	if (meet_all(l, into, from, true) || meet_around(l, into->within, from)
+		|| meet_around(l, from->within, into))
+		return false;
+	unite(l, into, from);
 	return true;
+}
+
+/* What dies in a range of a larger buffer would keep all of that. */
+void
+lives_join_dying(Lives *l, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++)
+		for (int k = 0; k < op->noperands; k++) {
+			const Value *x = op->operands[k], *v = op->results[i];
+			const Shared *from = l->shared[x->id], *to = l->shared[v->id];
+			if (l->life[x->id].to == l->at[op->id] && lives_may_overwrite(op, x, v)
+				&& from && to && (!from->within || to->within)
+				&& lives_join(l, x, v))
+				break;
+		}
+}
+
+/* ---- joints ------------------------------------------------------------------------ */
+
+/* Parameters are where a caller puts them. */
+static bool
+may_be_part(const Shared *s)
+{
+	bool may = s->lives[0].from >= 0;
+
+	for (const Shared *part = s->parts; part && may; part = part->next)
+		may = may_be_part(part);
+	return may;
+}
+
+static bool
+put_within(Lives *l, const Op *joint, int i)
+{
+	const Value *x = joint->operands[i], **whole = &l->whole[l->root[x->id]->id];
+	Shared *around = l->shared[joint->results[0]->id], *part = l->shared[x->id];
+
+	if (!around || !part || part == around || part->within || !may_be_part(part))
+		return false;
+	*whole = joint->results[0];
+	part->within = meet_around(l, around, part) ? NULL : around;
+	if (!part->within)
+		*whole = NULL;
+	return part->within;
+}
+
+bool
+lives_join_parts(Lives *l, const Op *joint)
+{
+	int64_t at = type_stored(&joint->results[0]->type);
+	int n = 0;
+
+	while (op_is_in_ranges(joint) && n < joint->noperands && put_within(l, joint, n))
+		n++;
+	bool all = n == joint->noperands;
+	while (n > 0) {
+		const Value *x = joint->operands[--n];
+		Shared *part = l->shared[x->id];
+		if (!all) {
+			part->within = NULL;
+			l->whole[l->root[x->id]->id] = NULL;
+			continue;
+		}
+		part->at = at -= type_stored(&x->type);
+		part->next = part->within->parts;
+		part->within->parts = part;
+	}
+	return all;
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const Life *x = a, *y = b;
+
+	return x->from != y->from
+		? (x->from > y->from) - (x->from < y->from)
+		: (x->value->id > y->value->id) - (x->value->id < y->value->id);
+}
+
+const Life *
+lives_of_range(const Shared *s, Arena *a, int *n)
+{
+	int room = s->n;
+
+	*n = s->n;
+	if (!s->within)
+		return s->lives;
+	for (const Shared *around = s->within; around; around = around->within)
+		room += around->n;
+	Life *all = NEW_ARRAY(a, Life, room);
+	*n = 0;
+	for (; s; s = s->within) {
+		memcpy(all + *n, s->lives, (size_t)s->n * sizeof *all);
+		*n += s->n;
+	}
+	qsort(all, (size_t)*n, sizeof *all, by_begin);
+	return all;
 }
 
 static void
@@ -257,6 +439,7 @@ lives_find(Module *m, Arena *a)
 		.at = NEW_ARRAY(a, int, m->nops + 1),
 		.life = NEW_ARRAY(a, Life, m->nvalues + 1),
 		.root = NEW_ARRAY(a, const Value *, m->nvalues + 1),
+		.whole = NEW_ARRAY(a, const Value *, m->nvalues + 1),
 		.shared = NEW_ARRAY(a, Shared *, m->nvalues + 1)};
 	add_steps(l, m->entry);
 	for (int i = 0; i < m->entry->nparams; i++) {

@@ -21,6 +21,11 @@ typedef struct Shared {
 	int *longest; /* which of lives[0] to lives[i] is there longest */
 	int n, room;
 	int taker; /* for those who ask where something goes; 0 */
+	/* Of operands of joints: the buffer of the result, of which this one is a range from
+	   that byte on, as the emulator has it; else NULL. */
+	struct Shared *within;
+	int64_t at;
+	struct Shared *parts, *next; /* such ranges of this buffer; the next of the same */
 } Shared;
 
 typedef struct Lives {
@@ -28,11 +33,13 @@ typedef struct Lives {
 	Arena *arena;
 	Op **step; /* in order; a body ends with its return */
 	int n;
-	int *at;	    /* by op id: its step */
-	Life *life;	    /* by value id */
-	const Value **root; /* by value id: the value whose elements it has, in
+	int *at;	     /* by op id: its step */
+	Life *life;	     /* by value id */
+	const Value **root;  /* by value id: the value whose elements it has, in
 			       the same place; NULL: not in memory */
-	Shared **shared;    /* by value id */
+	const Value **whole; /* by id, of a root: the result of the joint that it is an
+				operand of, if it lies there */
+	Shared **shared;     /* by value id */
 } Lives;
 
 /* Requires L_fused and module_number(). */
@@ -41,6 +48,14 @@ Lives *lives_find(Module *m, Arena *a);
 bool lives_may_overwrite(const Op *op, const Value *x, const Value *v);
 /* The two may be in one buffer, and so they are from now on. */
 bool lives_join(Lives *l, const Value *a, const Value *b);
+/* A result that dies over an operand of `op` is in its buffer from now on. */
+void lives_join_dying(Lives *l, const Op *op);
+/* The operands of a concatenation may each be a range of its result's buffer, and so they
+   are from now on: all of them or none.  Of joints of the program first to last. */
+bool lives_join_parts(Lives *l, const Op *joint);
+/* All that is ever in a range of a buffer, of which none is a part: lives of it and of the
+   buffers around it, in order. */
+const Life *lives_of_range(const Shared *s, Arena *a, int *n);
 
 /*
  * Pairs of values that the program has in one buffer: what a loop carries, in

@@ -105,14 +105,28 @@ find_kept(const Lives *l)
 
 /* Is anything kept in the buffer, at any time? */
 static bool
-keeps_something(const Plan *plan, const Buffer *buffer, const bool *kept)
+keeps_something(const Lives *l, const Shared *s, const bool *kept)
 {
-	const Shared *s = plan->lives->shared[buffer->value->id];
+	bool any = false;
 
 	for (int i = 0; i < s->n; i++)
-		if (kept[plan->lives->root[s->lives[i].value->id]->id])
-			return true;
-	return false;
+		any |= kept[l->root[s->lives[i].value->id]->id];
+	for (const Shared *part = s->parts; part && !any; part = part->next)
+		any = keeps_something(l, part, kept);
+	return any;
+}
+
+/* The one of its ranges that is written first. */
+static const Shared *
+first_part(const Shared *s)
+{
+	const Shared *first = s;
+
+	for (const Shared *part = s->parts; part; part = part->next) {
+		const Shared *inner = first_part(part);
+		first = inner->lives[0].from < first->lives[0].from ? inner : first;
+	}
+	return first;
 }
 
 /* What the buffer holds at a step of its: the last that was put there. */
@@ -121,9 +135,12 @@ kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, cons
 {
 	const Lives *l = plan->lives;
 	const Shared *s = l->shared[buffer->value->id];
-	const Value *holds = s->lives[0].value, *root;
+	const Value *holds, *root;
 	bool result = false;
 
+	if (s->parts && s->lives[0].from > step) /* so far only those */
+		s = first_part(s);
+	holds = s->lives[0].value;
 	for (int i = 0; i < s->n && s->lives[i].from <= step; i++)
 		holds = s->lives[i].value;
 	root = l->root[holds->id];
@@ -212,7 +229,8 @@ plan_at_peak(const Plan *plan)
 					      : step;
 		MemoryKind kind = kind_at(plan, buffer, at, sent, kept);
 		peak->kinds[buffer - plan->buffers] = kind;
-		peak->keeps[buffer - plan->buffers] = keeps_something(plan, buffer, kept);
+		peak->keeps[buffer - plan->buffers] = keeps_something(plan->lives,
+			plan->lives->shared[buffer->value->id], kept);
 		if (at != step)
 			continue;
 		peak->live[peak->n++] = buffer;

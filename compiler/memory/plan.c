@@ -31,18 +31,6 @@ aligned(int64_t bytes)
 
 /* ---- live ranges -------------------------------------------------------- */
 
-/* A result that dies over an operand is written there. */
-static void
-join_dying(Lives *l, const Op *op)
-{
-	for (int i = 0; i < op->nresults; i++)
-		for (int k = 0; k < op->noperands; k++)
-			if (l->life[op->operands[k]->id].to == l->at[op->id]
-				&& lives_may_overwrite(op, op->operands[k], op->results[i])
-				&& lives_join(l, op->operands[k], op->results[i]))
-				break;
-}
-
 static int
 by_first(const void *a, const void *b)
 {
@@ -51,6 +39,27 @@ by_first(const void *a, const void *b)
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return (x->value->id > y->value->id) - (x->value->id < y->value->id);
+}
+
+/* Of ranges of it, too. */
+static void
+add_lives(Buffer *buffer, const Shared *s)
+{
+	int first = s->lives[0].from, last = s->lives[s->longest[s->n - 1]].to;
+
+	buffer->first = first < buffer->first ? first : buffer->first;
+	buffer->last = last > buffer->last ? last : buffer->last;
+	for (const Shared *part = s->parts; part; part = part->next)
+		add_lives(buffer, part);
+}
+
+static void
+note_buffer(const Plan *plan, const Shared *s, int number)
+{
+	for (int i = 0; i < s->n; i++)
+		plan->buffer_of[s->lives[i].value->id] = number;
+	for (const Shared *part = s->parts; part; part = part->next)
+		note_buffer(plan, part, number);
 }
 
 /* In the order in which they are written first. */
@@ -62,23 +71,21 @@ find_buffers(Plan *plan)
 
 	for (int i = 0; i < m->nvalues; i++) {
 		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value->id != i)
+		if (!s || s->lives[0].value->id != i || s->within)
 			continue;
 		Buffer b = {.value = s->lives[0].value,
 			.bytes = type_bytes(&s->lives[0].value->type),
 			.first = s->lives[0].from,
-			.last = s->lives[s->longest[s->n - 1]].to};
+			.last = s->lives[0].from};
+		add_lives(&b, s);
 		APPEND(l->arena, plan->buffers, plan->n, b);
 	}
 	if (plan->n)
 		qsort(plan->buffers, (size_t)plan->n, sizeof *plan->buffers, by_first);
 	for (int i = 0; i < m->nvalues; i++)
 		plan->buffer_of[i] = -1;
-	for (int i = 0; i < plan->n; i++) {
-		const Shared *s = l->shared[plan->buffers[i].value->id];
-		for (int k = 0; k < s->n; k++)
-			plan->buffer_of[s->lives[k].value->id] = i;
-	}
+	for (int i = 0; i < plan->n; i++)
+		note_buffer(plan, l->shared[plan->buffers[i].value->id], i);
 }
 
 /* Of results: where the parameters of their names are. */
@@ -94,7 +101,7 @@ find_homes(const Plan *plan)
 		const Value *v = m->entry->last->operands[i];
 		const Value *param = table_get(params, m->results[i].name);
 		int at = plan->buffer_of[v->id], to = param ? plan->buffer_of[param->id] : -1;
-		if (at >= 0 && to >= 0 && at != to
+		if (at >= 0 && to >= 0 && at != to && !plan->lives->shared[v->id]->within
 			&& plan->buffers[at].bytes == plan->buffers[to].bytes)
 			plan->buffers[at].home = &plan->buffers[to];
 	}
@@ -354,7 +361,10 @@ plan_within(Module *m, int64_t enough, Arena *a)
 			die("%s and %s cannot share a buffer", x->name, pairs[i].with->name);
 	}
 	for (int i = 0; i < l->n; i++)
-		join_dying(l, l->step[i]);
+		if (op_is_joint(l->step[i]) && !lives_join_parts(l, l->step[i]))
+			die("%s cannot be where its parts are", l->step[i]->results[0]->name);
+	for (int i = 0; i < l->n; i++)
+		lives_join_dying(l, l->step[i]);
 	p->module = m;
 	p->lives = l;
 	p->storage = 1;
@@ -395,13 +405,17 @@ plan_peak(const Plan *plan)
 bool
 plan_shares(const Plan *plan, const Value *a, const Value *b)
 {
-	return plan->buffer_of[a->id] == plan->buffer_of[b->id];
+	return plan->lives->shared[a->id] == plan->lives->shared[b->id];
 }
 
 int64_t
 plan_offset(const Plan *plan, const Value *v)
 {
-	return plan->buffers[plan->buffer_of[v->id]].offset * plan->storage;
+	int64_t offset = plan->buffers[plan->buffer_of[v->id]].offset * plan->storage;
+
+	for (const Shared *s = plan->lives->shared[v->id]; s->within; s = s->within)
+		offset += s->at;
+	return offset;
 }
 
 int64_t
@@ -423,6 +437,8 @@ plan_keeps(const Plan *plan, const Value *v)
 	const Shared *s = l->shared[v->id];
 	const Buffer *b = &plan->buffers[plan->buffer_of[v->id]];
 
+	if (s->parts)
+		return false;
 	for (int i = 0; i < s->n; i++)
 		if (l->root[s->lives[i].value->id] != l->root[v->id])
 			return false;

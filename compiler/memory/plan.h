@@ -42,7 +42,8 @@ int64_t plan_scratch_offset(const Plan *plan);
 int64_t plan_slab(const Plan *plan);
 /* Nothing else is ever written where `v` is. */
 bool plan_keeps(const Plan *plan, const Value *v);
-bool plan_shares(const Plan *plan, const Value *a, const Value *b); /* a buffer */
+/* Do the two begin in the same place, with as many bytes each? */
+bool plan_shares(const Plan *plan, const Value *a, const Value *b);
 Buffer **plan_largest_first(const Plan *plan);
 /* By op id, of those that are timed: bytes that are needed from then on, until the next of
    them starts, scratch too.  With the first what is needed before. */
