@@ -244,8 +244,8 @@ check_fused(Checker *c, const Op *op)
 			verify_fail(c, "%s in a fusion", name);
 		return;
 	}
-	bool step =
-		!is_of_loops(op) || op->kind == O_dot || op_renames(op) || op->kind == O_output;
+	bool step = !is_of_loops(op) || op->kind == O_dot || op_renames(op)
+		|| op->kind == O_output || op_is_joint(op);
 	for (int i = 0; i < op->noperands; i++)
 		if (offset)
 			offset = value_is_offset(op->operands[i]);

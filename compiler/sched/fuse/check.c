@@ -74,6 +74,11 @@ fused_check(Module *m, Range where)
 			wrong(&c, "%%%s and %%%s share a buffer: one has to be copied first",
 				x->name, pairs[i].with->name);
 	}
+	for (int i = 0; i < l->n; i++)
+		if (op_is_joint(l->step[i]) && !lives_join_parts(l, l->step[i]))
+			wrong(&c,
+				"operands of %%%s cannot be where it is: it has to be a fusion",
+				l->step[i]->results[0]->name);
 	view_free(c.view);
 	arena_free(a);
 	if (diag_errors(m->session))

@@ -9,6 +9,12 @@
  * At the end of a round every carried value takes its next one, all at once, and so
  * do the results of a branch: a buffer that another copy reads is written after it, and
  * those that read each other in a circle change places two by two.
+ *
+ *   y = concatenate(a, b)          a and b are made where they lie in y, and it is a joint; or
+ *                                  it is a fusion, which copies both
+ *
+ * The first where nothing else is in their places from when they are made on, none of them is
+ * read later, and the program needs no more memory for it.
  */
 #include "ir/make.h"
 #include "memory/lives.h"
@@ -173,6 +179,123 @@ fill_each(Module *m, const Lives *l)
 	return any;
 }
 
+/* ---- joints ------------------------------------------------------------------------ */
+
+/* By step + 1: bytes of buffers that are live then if joints are fusions. */
+typedef struct Needed {
+	const Lives *lives;
+	int64_t *bytes, most;
+} Needed;
+
+static Needed
+needed_without(Module *m, Arena *a)
+{
+	Lives *l = lives_find(m, a);
+	int64_t *bytes = NEW_ARRAY(a, int64_t, l->n + 3);
+	Needed needed = {.lives = l, .bytes = bytes};
+	int n;
+	const Pair *pairs = lives_pairs(l, &n);
+
+	for (int i = 0; i < n; i++)
+		lives_join(l, pairs[i].op->operands[pairs[i].i], pairs[i].with);
+	for (int i = 0; i < l->n; i++)
+		lives_join_dying(l, l->step[i]);
+	for (int i = 0; i < m->nvalues; i++) {
+		const Shared *s = l->shared[i];
+		if (!s || s->lives[0].value->id != i)
+			continue;
+		bytes[s->lives[0].from + 1] += type_bytes(&s->lives[0].value->type);
+		bytes[s->lives[s->longest[s->n - 1]].to + 2] -=
+			type_bytes(&s->lives[0].value->type);
+	}
+	for (int i = 0; i < l->n + 2; i++) {
+		bytes[i] += i ? bytes[i - 1] : 0;
+		needed.most = greater(needed.most, bytes[i]);
+	}
+	return needed;
+}
+
+/* Is a buffer of an operand for something that is still there after the joint? */
+static bool
+is_read_later(const Lives *l, const Op *joint)
+{
+	bool later = false;
+
+	for (int i = 0; i < joint->noperands; i++) {
+		const Shared *s = l->shared[joint->operands[i]->id];
+		later |= s->lives[s->longest[s->n - 1]].to > l->at[joint->id];
+	}
+	return later;
+}
+
+/* Its result is there from the first of its operands on: is never more needed then than the
+   program needs where that is most? */
+static bool
+take_room(Needed *needed, const Op *joint)
+{
+	Shared **shared = needed->lives->shared;
+	int end = shared[joint->results[0]->id]->lives[0].from, first = end;
+
+	for (int i = 0; i < joint->noperands; i++)
+		first = (int)lesser(first, shared[joint->operands[i]->id]->lives[0].from);
+	int64_t *more = NEW_ARRAY(needed->lives->arena, int64_t, end - first + 1);
+	more[0] = type_bytes(&joint->results[0]->type);
+	for (int i = 0; i < joint->noperands; i++) {
+		const Value *x = joint->operands[i];
+		int from = shared[x->id]->lives[0].from;
+		if (from < end)
+			more[from - first] -= type_bytes(&x->type);
+	}
+	for (int i = 0; i < end - first; i++) {
+		more[i] += i ? more[i - 1] : 0;
+		if (needed->bytes[first + i + 1] + more[i] > needed->most)
+			return false;
+	}
+	for (int i = 0; i < end - first; i++)
+		needed->bytes[first + i + 1] += more[i];
+	return true;
+}
+
+/* What it does not have in its place it reads. */
+static void
+fuse_joint(Op *op)
+{
+	Op *fusion = fusion_new(op), *root = op_clone(op);
+	Block *body = fusion->bodies[0];
+
+	for (int i = 0; i < op->noperands; i++) {
+		Value *x = op->operands[i];
+		op_add_operand(fusion, x);
+		root->operands[i] = block_add_param(body, x->name, &x->type);
+		value_like(root->operands[i], x);
+	}
+	op_append(body, root);
+	make_return(body, 1, root->results, op->range, op->label);
+	op_insert_before(op, fusion);
+	op_remove(op);
+	fusion->results = op->results;
+	fusion->nresults = 1;
+	fusion->results[0]->def = fusion;
+	fusion->results[0]->block = fusion->block;
+}
+
+/* Those whose operands cannot be where they are become fusions. */
+static void
+keep_joints(Module *m, Lives *l)
+{
+	Needed needed = {0};
+
+	for (int i = 0; i < l->n; i++) {
+		Op *op = l->step[i];
+		if (!op_is_joint(op))
+			continue;
+		if (!needed.lives)
+			needed = needed_without(m, l->arena);
+		if (is_read_later(l, op) || !take_room(&needed, op) || !lives_join_parts(l, op))
+			fuse_joint(op);
+	}
+}
+
 void
 copies_insert(Module *m)
 {
@@ -189,6 +312,7 @@ copies_insert(Module *m)
 
 	for (int k = 0; k < n; k++)
 		copied[k] = !lives_join(l, pairs[k].op->operands[pairs[k].i], pairs[k].with);
+	keep_joints(m, l);
 	for (int k = 0; k < n; k++) {
 		Op *op = pairs[k].op;
 		if (op->next) {

@@ -117,14 +117,42 @@ visit_whole(Fuse *f, const Op *op)
 	f->kept[op->id] = true;
 }
 
+/* Does it have a buffer whatever reads it?  `memory`: one that is not on the chip. */
+static bool
+is_made_whole(const Fuse *f, Value *v, bool *memory)
+{
+	v = elements_of(f, v);
+	const Op *op = v->def ? v->def : v->block->parent;
+	bool local = op && (op_is_product(op) || op->kind == O_concatenate);
+
+	*memory |= !local;
+	return op && (local || op_communicates(op) || op_is_loop(op) || op_is_branch(op));
+}
+
+/* Might its operands be made in its result?  Where they cannot it becomes a fusion. */
+static bool
+may_be_joint(const Fuse *f, const Op *op)
+{
+	bool may = op->kind == O_concatenate && op->noperands > 1 && op_is_in_ranges(op);
+	bool memory = false;
+
+	for (int i = 0; i < op->noperands && may; i++) {
+		may = is_made_whole(f, op->operands[i], &memory);
+		for (int k = 0; k < i && may; k++)
+			may = elements_of(f, op->operands[k])
+				!= elements_of(f, op->operands[i]);
+	}
+	return may && memory;
+}
+
 static void
 visit_plain(Fuse *f, Op *op)
 {
 	Value *v = op->results[0];
 	Uses *u = &f->uses[v->id];
 
-	if (op_communicates(op) || ops[op->kind].many || op_is_grouped(op)
-		|| op_is_identity(op))
+	if (op_communicates(op) || ops[op->kind].many || op_is_grouped(op) || op_is_identity(op)
+		|| may_be_joint(f, op))
 		visit_whole(f, op);
 	else if (!is_used(f, v) && !(f->offset[v->id] && u->offset))
 		return;

@@ -337,7 +337,8 @@ write_value(Fuse *f, Block *b, Op *op)
 		kernel_finish(kernels);
 	if (op->block && !fused)
 		facts_set(op, kernels);
-	f->untidy |= op_changes(op) || op_base(op) >= 0 || f->offset[v->id];
+	f->untidy |= op_changes(op) || op_base(op) >= 0 || f->offset[v->id]
+		|| (op->kind == O_concatenate && op->block);
 }
 
 static void

@@ -136,20 +136,22 @@ writer_of(const Block *b, const Value *v)
 	return within(b, v->def ? v->def : v->block->parent);
 }
 
-/* All that read an earlier value of the buffer come before what writes a later one. */
+/* All that read an earlier value of the buffer come before what writes a later one.  A joint
+   writes nothing. */
 static void
-keep_order(Graph *g, const Scheduling *s, const Shared *buffer)
+keep_order(Graph *g, const Scheduling *s, const Life *lives, int n)
 {
 	const Block *b = g->block;
 	const Op *writer = NULL;
 
-	for (int i = 0, from = 0; i < buffer->n; i++) {
-		const Op *next = writer_of(b, buffer->lives[i].value);
-		if (!next || next == writer
-			|| s->lives->root[buffer->lives[i].value->id] != buffer->lives[i].value)
+	for (int i = 0, from = 0; i < n; i++) {
+		const Value *v = lives[i].value;
+		const Op *next = writer_of(b, v);
+		if (!next || next == writer || s->lives->root[v->id] != v
+			|| (v->def && op_is_joint(v->def)))
 			continue;
 		for (; from < i; from++)
-			for (const User *user = s->users[buffer->lives[from].value->id]; user;
+			for (const User *user = s->users[lives[from].value->id]; user;
 				user = user->next) {
 				const Op *reader = within(b, user->op);
 				if (reader && reader != next && reader != b->last)
@@ -167,11 +169,13 @@ keep_order_once(Graph *g, Scheduling *s, const Value *v)
 {
 	const Shared *buffer = s->lives->shared[v->id];
 	const Block **kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
+	int n;
 
-	if (!buffer || buffer->n < 2 || *kept == g->block)
+	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == g->block)
 		return;
 	*kept = g->block;
-	keep_order(g, s, buffer);
+	const Life *lives = lives_of_range(buffer, g->arena, &n);
+	keep_order(g, s, lives, n);
 }
 
 /* Fences that are one: all that they wait for comes before all of them. */
@@ -273,6 +277,9 @@ join_pairs(Lives *lives)
 
 	for (int i = 0; i < n; i++)
 		lives_join(lives, pairs[i].op->operands[pairs[i].i], pairs[i].with);
+	for (int i = 0; i < lives->n; i++)
+		if (op_is_joint(lives->step[i]))
+			lives_join_parts(lives, lives->step[i]);
 }
 
 /* Bodies of fusions read nothing but what these are given. */
