@@ -212,10 +212,10 @@ half_of(Make k, Value *x, int dim, int half)
 }
 
 Value *
-product_half(const Ring *r, Make k, int half)
+product_half(const Ring *r, Make k, int halved, int half)
 {
 	const Op *dot = r->einsum->dots[0];
-	ResultDim dim = dot_result_dim(dot, r->einsum->dim);
+	ResultDim dim = dot_result_dim(dot, halved);
 	Value *operands[2] = {dot->operands[0], dot->operands[1]};
 
 	operands[dim.operand] = half_of(k, operands[dim.operand], dim.dim, half);

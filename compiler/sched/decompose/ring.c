@@ -198,17 +198,31 @@ build_summed(Ring *r, bool loop)
 	op_remove(e->dots[0]);
 }
 
+/* Of the outermost dim that is longer than 1 each is a range of memory and can be made where
+   it is in the whole. */
+static int
+dim_to_halve(const Einsum *e)
+{
+	const Type *type = &e->collective->results[0]->type;
+	int outermost = 0;
+
+	while (outermost < e->dim && type->dims[outermost] == 1)
+		outermost++;
+	return type->dims[outermost] % 2 ? e->dim : outermost;
+}
+
 /* The first half is added up beside the product that makes the second. */
 static void
 build_halves(Ring *r)
 {
 	const Einsum *e = r->einsum;
+	int dim = dim_to_halve(e);
 	Make k = make_piece(e->dots[0], e->collective->results[0]);
 	Value *halves[2];
 
 	for (int i = 0; i < 2; i++)
-		halves[i] = finish(r, k, O_all_reduce, product_half(r, k, i));
-	take_over(r, e->collective, make_concatenate(k, 2, halves, e->dim));
+		halves[i] = finish(r, k, O_all_reduce, product_half(r, k, dim, i));
+	take_over(r, e->collective, make_concatenate(k, 2, halves, dim));
 	op_remove(e->dots[0]);
 }
 
@@ -219,7 +233,7 @@ ring_goes(const Einsum *e, Way way)
 
 	if (way == WAY_halves)
 		return e->collective->kind == O_all_reduce
-			&& e->collective->results[0]->type.dims[e->dim] % 2 == 0;
+			&& e->collective->results[0]->type.dims[dim_to_halve(e)] % 2 == 0;
 	if (way == WAY_loop)
 		return n > MOST_UNROLLED && e->ndots == 1;
 	return n <= MOST_UNROLLED && (way != WAY_both || n > 2);

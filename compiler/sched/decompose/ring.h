@@ -33,8 +33,8 @@ Value *add_gathered(const Ring *r, Make k, const Op *dot, Value *other, Value *p
 /* The piece of the product of two operands that is meant for the device so far up. */
 Value *product_piece(const Ring *r, Make k, Value *const *of, Step step);
 
-/* One of two, without who it is meant for. */
-Value *product_half(const Ring *r, Make k, int half);
+/* One of two that the dim has, without who it is meant for. */
+Value *product_half(const Ring *r, Make k, int dim, int half);
 
 /* loop.c: the result of the dot whose operand is gathered; what is scattered of a sum. */
 Value *loop_gathered(Ring *r, Make k);
