@@ -2,11 +2,15 @@
  * loop.c - a ring of many pieces as a loop.
  *
  *   y = 0
- *   for turn in 0..n - 1:             the piece at hand is multiplied while it goes on
+ *   for turn in 0, 2, ..., n - 3:     the piece at hand is multiplied while it goes on
  *     next = collective-permute(piece)
  *     y = y, and dot(piece, W) where piece me + turn lies
- *     piece = next
+ *     piece = collective-permute(next)
+ *     y = y, and dot(next, W) where piece me + turn + 1 lies
  *   y, and the last
+ *
+ * A round has two turns: two buffers take turns, for the piece at hand is still read where the
+ * next one comes in, and none is copied.
  */
 #include "ir/flow.h"
 #include "sched/decompose/ring.h"
@@ -47,25 +51,35 @@ begin_turns(Ring *r, Make k, int64_t first, int n, Value *const *given)
 	return turns;
 }
 
-/* The results, from the turn on. */
+/* After so many rounds of so many turns: the results, from the turn on. */
 static Value **
-end_turns(Ring *r, const Turns *turns, int64_t first)
+end_turns(Ring *r, const Turns *turns, int64_t first, int64_t rounds, int64_t each)
 {
 	Op *loop = turns->loop;
 	Make k = turns->in;
 	DType index = r->rings->index;
 
 	turns->next[0] = make_binary(named(k, "turn"), O_add, turns->params[0],
-		make_constant(k, index, 1));
+		make_constant(k, index, each));
 	make_return(k.block, loop->nresults, turns->next, k.range, k.label);
 	k.block = loop->bodies[LOOP_CONDITION];
-	Value *end = make_constant(k, index, first + r->n - 1);
+	Value *end = make_constant(k, index, first + rounds * each);
 	Value *more = make_compare(k, DIR_LT, k.block->params[0], end);
 	make_return(k.block, 1, &more, k.range, k.label);
-	op_set_int(loop, A_trips, r->n - 1);
+	op_set_int(loop, A_trips, rounds);
 	make_end(turns->around, loop);
 	r->block = turns->block;
 	return loop->results;
+}
+
+/* The piece that comes while the one at hand is multiplied, put to *sum. */
+static Value *
+turn_gathered(const Ring *r, Make k, Value *other, Value *piece, Step step, Value **sum)
+{
+	Value *next = pass_on(r, k, piece, false);
+
+	*sum = add_gathered(r, k, r->einsum->dots[0], other, piece, step, *sum);
+	return next;
 }
 
 Value *
@@ -77,11 +91,16 @@ loop_gathered(Ring *r, Make k)
 		nothing_gathered(named(k, dot->results[0]->name), dot), other};
 	Turns turns = begin_turns(r, k, 0, 3, given);
 	Value *const *in = turns.params;
+	int64_t rounds = (r->n - 1) / 2;
 
-	turns.next[1] = pass_on(r, turns.in, in[1], false);
-	turns.next[2] = add_gathered(r, turns.in, dot, in[3], in[1], (Step){in[0], 0}, in[2]);
-	Value *const *out = end_turns(r, &turns, 0);
-	return add_gathered(r, k, dot, other, out[1], (Step){NULL, r->n - 1}, out[2]);
+	for (int i = 0; i < 2; i++)
+		turns.next[1] = turn_gathered(r, turns.in, in[3], turns.next[1],
+			(Step){in[0], i}, &turns.next[2]);
+	Value *const *out = end_turns(r, &turns, 0, rounds, 2);
+	Value *piece = out[1], *sum = out[2];
+	for (int64_t i = 2 * rounds; i < r->n - 1; i++)
+		piece = turn_gathered(r, k, other, piece, (Step){NULL, i}, &sum);
+	return add_gathered(r, k, dot, other, piece, (Step){NULL, r->n - 1}, sum);
 }
 
 Value *
@@ -96,5 +115,5 @@ loop_summed(Ring *r, Make k)
 	Value *passed = pass_on(r, turns.in, in[1], false);
 	Value *part = product_piece(r, turns.in, in + 2, (Step){in[0], 0});
 	turns.next[1] = make_binary(named(turns.in, in[1]->name), O_add, passed, part);
-	return end_turns(r, &turns, 2)[1];
+	return end_turns(r, &turns, 2, r->n - 1, 1)[1];
 }
