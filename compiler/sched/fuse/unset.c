@@ -8,8 +8,8 @@
  *   s'' = fusion(s', ...)         slice n - 1 changed
  *
  *   y = fusion()                  zeros; unset: of n pieces, counted from this device's own,
- *   y' = fusion(y, me)            each is written
- *   y2 = fusion(y', (me + 1) % n)
+ *   y' = fusion(y, me)            each is written, here or in a loop, there that of
+ *   y2 = fusion(y', (me + 1) % n) (me + turn) % n
  */
 #include "ir/flow.h"
 #include "ir/interval.h"
@@ -162,13 +162,26 @@ is_written_in_slices(const Op *fill, const Op **user, Arena *a)
 	return writes_slices(v, user, &s);
 }
 
-/* ---- pieces in a chain --------------------------------------------------------------- */
+/* ---- pieces ----------------------------------------------------------------------------- */
+
+/* What a number is, in or behind a step that computes it alone. */
+static const Value *
+opened(const Value *v)
+{
+	for (;;) {
+		v = value_around(v);
+		const Op *op = v->def ? v->def : v->block->parent;
+		if (!op || !op_is_fusion(op) || op->nresults > 1)
+			return v;
+		v = v->def ? op->bodies[0]->last->operands[0] : op->operands[v->index];
+	}
+}
 
 /* From where to where an offset is. */
 static Interval
 offset_range(const Value *v)
 {
-	v = value_around(v);
+	v = opened(v);
 	const Op *op = v->def;
 
 	if (!op || v->type.rank)
@@ -193,11 +206,33 @@ offset_range(const Value *v)
 						 : interval_any();
 }
 
+/* Are both computed alike of what is the same on a device? */
+static bool
+same_number(const Value *x, const Value *y)
+{
+	x = opened(x);
+	y = opened(y);
+	const Op *a = x->def, *b = y->def;
+
+	if (x == y)
+		return true;
+	if (!a || !b || a->kind != b->kind || x->type.dtype != y->type.dtype || x->type.rank
+		|| y->type.rank)
+		return false;
+	if (a->kind == O_constant)
+		return op_int(a, A_value) == op_int(b, A_value);
+	bool same = a->kind == O_partition_id || a->kind == O_convert || a->kind == O_add
+		|| a->kind == O_mul || a->kind == O_div || a->kind == O_rem;
+	for (int i = 0; i < a->noperands && same; i++)
+		same = same_number(a->operands[i], b->operands[i]);
+	return same;
+}
+
 /* The operands of such an op, the second of which is a known number; NULL: it is none. */
 static Value *const *
 with_number(const Value *v, OpKind kind, int64_t *n)
 {
-	const Op *op = value_around(v)->def;
+	const Op *op = opened(v)->def;
 
 	if (!op || op->kind != kind)
 		return NULL;
@@ -206,33 +241,62 @@ with_number(const Value *v, OpKind kind, int64_t *n)
 	return in.low == in.high ? op->operands : NULL;
 }
 
-/* Pieces that were written: `steps` from the piece whose number is `own`. */
+/* A piece's number, of n: own + steps + turns * a loop's index, mod n. */
+typedef struct Numbered {
+	const Value *own; /* NULL: nothing */
+	int64_t steps, turns;
+} Numbered;
+
+static bool
+add_up(const Value *v, const Value *index, Numbered *sum)
+{
+	const Op *op = (v = opened(v))->def;
+	int64_t n = 0;
+
+	if (v == index) {
+		sum->turns++;
+		return true;
+	}
+	if (with_number(v, O_add, &n)) {
+		sum->steps += n;
+		return n >= 0 && add_up(op->operands[0], index, sum);
+	}
+	if (op && op->kind == O_add)
+		return add_up(op->operands[0], index, sum)
+			&& add_up(op->operands[1], index, sum);
+	bool first = !sum->own;
+	sum->own = v;
+	return first;
+}
+
+/* Which piece begins there: (own + steps + turns * index) % n * size. */
+static bool
+find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numbered *piece)
+{
+	int64_t scale = 1, ways = 0;
+	Value *const *of = with_number(start, O_mul, &scale);
+	const Value *number = of ? of[0] : start;
+
+	*piece = (Numbered){0};
+	if ((of ? scale : 1) != size)
+		return false;
+	of = with_number(number, O_rem, &ways);
+	if (!of || ways != n)
+		piece->own = opened(number);
+	else if (!add_up(of[0], index, piece) || !piece->own)
+		return false;
+	const Interval in = offset_range(piece->own), all = interval_of(start->type.dtype);
+	bool counted = n <= all.high / 4 && size <= all.high / n;
+	return counted && in.low >= 0 && in.high < n && piece->steps < n && piece->turns < 2;
+}
+
+/* Pieces that were written, counted from the one whose number is `own`. */
 typedef struct Pieces {
 	const Value *own;
 	int dim;
 	int64_t n, left; /* not yet written */
 	bool *written;
 } Pieces;
-
-/* Which piece begins there: (own + steps) % n * size. */
-static bool
-find_piece(const Value *start, int64_t size, int64_t n, const Value **own, int64_t *steps)
-{
-	int64_t scale = 1, ways = 0;
-	Value *const *of = with_number(start, O_mul, &scale);
-
-	if ((of ? scale : 1) != size)
-		return false;
-	*own = value_around(of ? of[0] : start);
-	*steps = 0;
-	of = with_number(*own, O_rem, &ways);
-	Value *const *sum = of && ways == n ? with_number(of[0], O_add, steps) : NULL;
-	if (sum)
-		*own = value_around(sum[0]);
-	const Interval in = offset_range(*own), all = interval_of(start->type.dtype);
-	bool counted = n <= all.high / 2 && size <= all.high / n;
-	return counted && in.low >= 0 && in.high < n && *steps >= 0 && *steps < n;
-}
 
 /* Only one dim of what the step changes is cut. */
 static int
@@ -251,47 +315,71 @@ cut_dim(const Op *update)
 	return dim;
 }
 
-/* The step writes a piece of v, which nothing else reads; false: it is none of these. */
-static bool
-write_piece(const Op *fusion, const Value *v, Pieces *pieces, Arena *a)
+/* The step writes a piece of v in each trip, and nothing else reads v: what v is then, or
+   NULL. */
+static const Value *
+write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces, Arena *a)
 {
 	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1;
-	int64_t steps;
-	const Value *own;
+	Numbered piece;
 
 	if (base < 0 || fusion->operands[base] != v || v->uses != 1
 		|| fusion->bodies[0]->params[base]->uses != 1)
-		return false;
+		return NULL;
 	const Op *update = fusion->bodies[0]->last->operands[0]->def;
 	int dim = update->kind == O_dynamic_update_slice ? cut_dim(update) : -1;
 	if (dim < 0)
-		return false;
-	int64_t size = update->operands[1]->type.dims[dim];
-	int64_t n = v->type.dims[dim] / size;
-	const Value *start = update->operands[2 + dim];
-	if (start->def)
-		return false;
-	start = fusion->operands[start->index];
-	if (!find_piece(start, size, n, &own, &steps))
-		return false;
+		return NULL;
+	int64_t size = update->operands[1]->type.dims[dim], n = v->type.dims[dim] / size;
+	if (!find_piece(update->operands[2 + dim], size, n, by->index, &piece))
+		return NULL;
+	int64_t last = by->first + (by->trips - 1) * by->step;
+	if (piece.turns
+		&& (by->trips > n || by->first < 0 || by->step < 0 || by->step > n || last > n))
+		return NULL;
 	if (!pieces->written)
-		*pieces = (Pieces){own, dim, n, n, NEW_ARRAY(a, bool, n)};
-	if (pieces->own != own || pieces->dim != dim || pieces->n != n)
-		return false;
-	pieces->left -= !pieces->written[steps];
-	pieces->written[steps] = true;
-	return true;
+		*pieces = (Pieces){piece.own, dim, n, n, NEW_ARRAY(a, bool, n)};
+	if (!same_number(pieces->own, piece.own) || pieces->dim != dim || pieces->n != n)
+		return NULL;
+	for (int64_t k = 0; k < (piece.turns ? by->trips : lesser(by->trips, 1)); k++) {
+		int64_t at = (piece.steps + piece.turns * (by->first + k * by->step)) % n;
+		pieces->left -= !pieces->written[at];
+		pieces->written[at] = true;
+	}
+	return fusion->results[0];
+}
+
+/* All that a loop does with what it carries as value i is to write pieces of it. */
+static const Value *
+write_pieces_in_loop(const Op *loop, int i, const Op **user, Pieces *pieces, Arena *a)
+{
+	const Block *body = loop->bodies[LOOP_BODY];
+	const Value *v = body->params[i];
+	Counting by;
+
+	if (!i || loop->bodies[LOOP_CONDITION]->params[i]->uses || !find_counting(loop, &by))
+		return NULL;
+	while (v && v != body->last->operands[i])
+		v = write_piece(user[v->id], v, &by, pieces, a);
+	return v && v->uses == 1 ? loop->results[i] : NULL;
 }
 
 static bool
 is_written_in_pieces(const Op *fill, const Op **user, Arena *a)
 {
+	static const Counting once = {NULL, 0, 0, 1};
 	const Value *v = fill->results[0];
 	Pieces pieces = {0};
 
-	while (write_piece(user[v->id], v, &pieces, a) && pieces.left)
-		v = user[v->id]->results[0];
-	return pieces.written && !pieces.left;
+	while (v && !(pieces.written && !pieces.left)) {
+		const Op *op = user[v->id];
+		if (!op || v->uses != 1)
+			return false;
+		v = op_is_loop(op)
+			? write_pieces_in_loop(op, op_operand_of(op, v), user, &pieces, a)
+			: write_piece(op, v, &once, &pieces, a);
+	}
+	return v != NULL;
 }
 
 /* ---- the module ------------------------------------------------------------------------ */
