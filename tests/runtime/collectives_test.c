@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE /* sched_setaffinity() */
 #include <sched.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,9 +99,9 @@ float_step(shdrt_combiner c, double a, double b)
 	case SHDRT_mul:
 		return a * b;
 	case SHDRT_max:
-		return a > b ? a : b;
+		return a > b || (a == b && signbit(b)) ? a : b;
 	case SHDRT_min:
-		return a < b ? a : b;
+		return a < b || (a == b && signbit(a)) ? a : b;
 	case SHDRT_and:
 	case SHDRT_or:
 	case SHDRT_COMBINER_COUNT:
