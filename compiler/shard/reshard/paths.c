@@ -66,6 +66,15 @@ problem_of(const Search *s, const State *start, int *dims)
 	return problem;
 }
 
+/* Can no path move less, in fewer collectives?  Parts of a sum may be made in several ways
+   that move nothing, not all in as few ops. */
+static bool
+is_least(const Search *s, const Node *last, const State *start)
+{
+	return !s->goal.partial && last->collectives <= 1
+		&& last->bytes <= state_least_bytes(s, start) * (1 + 4e-9);
+}
+
 /* The path's last node, in `a`.  A free search looks at nothing that moves more than what the
    directed one found. */
 static const Node *
@@ -85,7 +94,7 @@ search_new(Arena *a, const Problem *problem)
 		s.size[d] = problem->dims[d];
 	}
 	const Node *directed = reshard_search(&s, &problem->start), *free = NULL;
-	bool least = path_is_least(&s, directed, &problem->start);
+	bool least = is_least(&s, directed, &problem->start);
 	if (!least && problem->natoms <= FREE_SEARCH_ATOMS) {
 		s.directed = false;
 		free = reshard_search(&s, &problem->start);

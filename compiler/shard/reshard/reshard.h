@@ -68,14 +68,17 @@ State reshard_state(const Search *s, const Placement *p);
 /* Can the axis be cut so that the pieces of both are unions of cuts? */
 bool axis_cuts_nest(int axis, const Placement *from, const Placement *to);
 
+/* states.c */
+int64_t state_ways(const Search *s, const State *st, int dim);
+uint32_t state_atoms(const Search *s, const State *st); /* those in use */
+/* Of a tensor of 1 byte, on the way to the goal. */
+double state_least_bytes(const Search *s, const State *st);
+
 /* paths.c: the goal's node, whose parents lead back to the start. */
 const Node *reshard_path(const Search *s, const State *start);
 
 /* search.c: the same, of a tensor of 1 byte; NULL if it takes
    too long.  A directed search always succeeds. */
 const Node *reshard_search(Search *s, const State *start);
-/* Can no path move less, in fewer collectives? */
-bool path_is_least(const Search *s, const Node *last, const State *start);
-uint32_t state_atoms(const Search *s, const State *st); /* those in use */
 
 #endif

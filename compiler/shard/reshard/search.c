@@ -7,27 +7,6 @@
 
 /* ---- states -------------------------------------------------------------- */
 
-static int64_t
-ways(const Search *s, const State *st, int dim)
-{
-	int64_t n = 1;
-
-	for (int i = 0; i < st->n[dim]; i++)
-		n *= s->atoms[st->atom[dim][i]].size;
-	return n;
-}
-
-uint32_t
-state_atoms(const Search *s, const State *st)
-{
-	uint32_t used = st->partial;
-
-	for (int d = 0; d < s->rank; d++)
-		for (int i = 0; i < st->n[d]; i++)
-			used |= 1u << st->atom[d][i];
-	return used;
-}
-
 static void
 push_atom(State *st, int dim, int atom)
 {
@@ -104,35 +83,6 @@ successor(Node *parent, OpKind kind)
 	return n;
 }
 
-/*
- * What each device receives at least on the way to the goal, of a tensor of 1 byte: what of
- * its shard there is not in its shard now.  Of two splits of a dim, no more than a shard of
- * the finer one is in both:
- *
- *   [x, -] -> [-, y]    1 / y is wanted, 1 / (x y) may be there already
- *
- * And of n parts of a sum (n - 1) / n of a shard, which is no smaller than all atoms that
- * hold no parts can make it.
- */
-static double
-least_bytes(const Search *s, const State *st)
-{
-	double wanted = 1, there = 1, shard = 1, parts = 1;
-
-	for (int d = 0; d < s->rank; d++) {
-		int64_t now = ways(s, st, d), goal = ways(s, &s->goal, d);
-		wanted /= (double)goal;
-		there /= (double)(now > goal ? now : goal);
-	}
-	for (int a = 0; a < s->natoms; a++)
-		if (!(st->partial >> a & 1))
-			shard /= (double)s->atoms[a].size;
-		else if (!(s->goal.partial >> a & 1))
-			parts *= (double)s->atoms[a].size;
-	double sums = (parts - 1) / parts * shard, rest = s->goal.partial ? 0 : wanted - there;
-	return sums > rest ? sums : rest;
-}
-
 /* The node is one move from its parent, which is being expanded.  What moves more, with
    what is still to move, than a known path would leave the queue after the goal. */
 static void
@@ -145,7 +95,7 @@ offer(Search *s, Node n)
 		if (n.group >> a & 1)
 			members *= s->atoms[a].size;
 	n.bytes += wire_bytes(n.kind, members, s->local_bytes);
-	if (n.bytes + least_bytes(s, &n.state) > s->limit * (1 + 4e-9))
+	if (n.bytes + state_least_bytes(s, &n.state) > s->limit * (1 + 4e-9))
 		return;
 	if (same_state(&n, &s->goal))
 		s->limit = n.bytes;
@@ -176,7 +126,7 @@ offer(Search *s, Node n)
 static bool
 divides(const Search *s, const State *st, int dim, int64_t more)
 {
-	return s->size[dim] % (ways(s, st, dim) * more) == 0;
+	return s->size[dim] % (state_ways(s, st, dim) * more) == 0;
 }
 
 /* Would appending the atom to the dim agree with the goal so far? */
@@ -236,7 +186,7 @@ try_permutes_from(Search *s, const State *old, Node *n, int dim, int64_t left,
 	uint32_t available)
 {
 	while (dim < s->rank && left == 1)
-		left = ++dim < s->rank ? ways(s, old, dim) : 1;
+		left = ++dim < s->rank ? state_ways(s, old, dim) : 1;
 	if (dim == s->rank) {
 		if (!same_state(n, old))
 			offer(s, *n);
@@ -272,7 +222,7 @@ was_permuted(Search *s, const State *st)
 	uint64_t hash = hash_mix(0, class.partial);
 
 	for (int d = 0; d < s->rank; d++) {
-		class.ways[d] = ways(s, st, d);
+		class.ways[d] = state_ways(s, st, d);
 		hash = hash_mix(hash, class.ways[d]);
 	}
 	if (lookup_find(s->permuted, hash, same_class, &class))
@@ -296,11 +246,12 @@ try_permutes(Search *s, Node *at)
 			return;
 		memset(n.state.n, 0, sizeof n.state.n);
 		memset(n.state.atom, 0, sizeof n.state.atom);
-		try_permutes_from(s, old, &n, 0, s->rank ? ways(s, old, 0) : 1, all & ~taken);
+		try_permutes_from(s, old, &n, 0, s->rank ? state_ways(s, old, 0) : 1,
+			all & ~taken);
 		return;
 	}
 	for (int d = 0; d < s->rank; d++) {
-		bool match = ways(s, old, d) == ways(s, &s->goal, d);
+		bool match = state_ways(s, old, d) == state_ways(s, &s->goal, d);
 		for (int i = 0; match && i < s->goal.n[d]; i++)
 			match = !(old->partial >> s->goal.atom[d][i] & 1);
 		const State *source = match ? &s->goal : old;
@@ -373,7 +324,7 @@ expand(Search *s, Node *at)
 
 	s->local_bytes = 1;
 	for (int d = 0; d < s->rank; d++)
-		s->local_bytes /= (double)ways(s, st, d);
+		s->local_bytes /= (double)state_ways(s, st, d);
 	try_appending(s, at, O_dynamic_slice, unused);
 	for (int a = 0; a < s->natoms; a++)
 		if (s->goal.partial & unused & 1u << a) {
@@ -403,14 +354,6 @@ expand(Search *s, Node *at)
 		offer(s, n);
 	}
 	try_appending(s, at, O_reduce_scatter, extra);
-}
-
-/* Parts of a sum may be made in several ways that move nothing, not all in as few ops. */
-bool
-path_is_least(const Search *s, const Node *last, const State *start)
-{
-	return !s->goal.partial && last->collectives <= 1
-		&& last->bytes <= least_bytes(s, start) * (1 + 4e-9);
 }
 
 const Node *
