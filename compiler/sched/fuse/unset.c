@@ -16,18 +16,23 @@
 #include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 
+/* Ops of an index that are looked at: what uses a number twice, and that twice again, is more
+   than any piece's. */
+enum { MOST_LOOKED_AT = 64 };
+
 /* scale * index + offset */
 typedef struct Linear {
 	int64_t scale, offset;
 } Linear;
 
-/* Of an integer as the steps of a loop's body compute it from the loop's index. */
 static bool
-find_linear(const Value *v, const Value *index, Linear *line)
+linear_of(const Value *v, const Value *index, Linear *line, int *looks)
 {
 	const Op *op;
 	Linear left, right;
 
+	if ((*looks)-- <= 0)
+		return false;
 	if (v == index) {
 		*line = (Linear){1, 0};
 		return true;
@@ -37,23 +42,32 @@ find_linear(const Value *v, const Value *index, Linear *line)
 	if (!op) {
 		const Op *fusion = v->block->parent;
 		return fusion && op_is_fusion(fusion)
-			&& find_linear(fusion->operands[v->index], index, line);
+			&& linear_of(fusion->operands[v->index], index, line, looks);
 	}
 	if (op_is_fusion(op) && op->nresults == 1)
-		return find_linear(op->bodies[0]->last->operands[0], index, line);
+		return linear_of(op->bodies[0]->last->operands[0], index, line, looks);
 	if (op_is_identity(op))
-		return find_linear(op->operands[0], index, line);
+		return linear_of(op->operands[0], index, line, looks);
 	if (op->kind == O_constant && !v->type.rank) {
 		*line = (Linear){0, op_int(op, A_value)};
 		return true;
 	}
 	if ((op->kind != O_add && op->kind != O_sub)
-		|| !find_linear(op->operands[0], index, &left)
-		|| !find_linear(op->operands[1], index, &right))
+		|| !linear_of(op->operands[0], index, &left, looks)
+		|| !linear_of(op->operands[1], index, &right, looks))
 		return false;
 	int64_t sign = op->kind == O_add ? 1 : -1;
 	*line = (Linear){left.scale + sign * right.scale, left.offset + sign * right.offset};
 	return true;
+}
+
+/* Of an integer as the steps of a loop's body compute it from the loop's index. */
+static bool
+find_linear(const Value *v, const Value *index, Linear *line)
+{
+	int looks = MOST_LOOKED_AT;
+
+	return linear_of(v, index, line, &looks);
 }
 
 /* ---- slices --------------------------------------------------------------------------- */
@@ -177,14 +191,13 @@ opened(const Value *v)
 	}
 }
 
-/* From where to where an offset is. */
 static Interval
-offset_range(const Value *v)
+range_of(const Value *v, int *looks)
 {
 	v = opened(v);
 	const Op *op = v->def;
 
-	if (!op || v->type.rank)
+	if ((*looks)-- <= 0 || !op || v->type.rank)
 		return interval_any();
 	if (op->kind == O_constant)
 		return (Interval){op_int(op, A_value), op_int(op, A_value)};
@@ -192,12 +205,12 @@ offset_range(const Value *v)
 		return (Interval){0, op->module->mesh.ndevices - 1};
 	if (!op->noperands || !dtype_is_integer(op->operands[0]->type.dtype))
 		return interval_any();
-	Interval a = offset_range(op->operands[0]);
+	Interval a = range_of(op->operands[0], looks);
 	if (op->kind == O_convert)
 		return interval_meet(a, interval_of(v->type.dtype));
 	if (op->noperands != 2)
 		return interval_any();
-	Interval b = offset_range(op->operands[1]);
+	Interval b = range_of(op->operands[1], looks);
 	bool counts = a.low >= 0 && b.low > 0;
 	return op->kind == O_add		 ? interval_sum(a, b)
 		: op->kind == O_mul		 ? interval_product(a, b)
@@ -206,9 +219,18 @@ offset_range(const Value *v)
 						 : interval_any();
 }
 
+/* From where to where an offset is. */
+static Interval
+offset_range(const Value *v)
+{
+	int looks = MOST_LOOKED_AT;
+
+	return range_of(v, &looks);
+}
+
 /* Are both computed alike of what is the same on a device? */
 static bool
-same_number(const Value *x, const Value *y)
+same_number(const Value *x, const Value *y, int *looks)
 {
 	x = opened(x);
 	y = opened(y);
@@ -216,15 +238,15 @@ same_number(const Value *x, const Value *y)
 
 	if (x == y)
 		return true;
-	if (!a || !b || a->kind != b->kind || x->type.dtype != y->type.dtype || x->type.rank
-		|| y->type.rank)
+	if ((*looks)-- <= 0 || !a || !b || a->kind != b->kind || x->type.dtype != y->type.dtype
+		|| x->type.rank || y->type.rank)
 		return false;
 	if (a->kind == O_constant)
 		return op_int(a, A_value) == op_int(b, A_value);
 	bool same = a->kind == O_partition_id || a->kind == O_convert || a->kind == O_add
 		|| a->kind == O_mul || a->kind == O_div || a->kind == O_rem;
 	for (int i = 0; i < a->noperands && same; i++)
-		same = same_number(a->operands[i], b->operands[i]);
+		same = same_number(a->operands[i], b->operands[i], looks);
 	return same;
 }
 
@@ -248,22 +270,24 @@ typedef struct Numbered {
 } Numbered;
 
 static bool
-add_up(const Value *v, const Value *index, Numbered *sum)
+add_up(const Value *v, const Value *index, Numbered *sum, int *looks)
 {
 	const Op *op = (v = opened(v))->def;
 	int64_t n = 0;
 
+	if ((*looks)-- <= 0)
+		return false;
 	if (v == index) {
 		sum->turns++;
 		return true;
 	}
 	if (with_number(v, O_add, &n)) {
 		sum->steps += n;
-		return n >= 0 && add_up(op->operands[0], index, sum);
+		return n >= 0 && add_up(op->operands[0], index, sum, looks);
 	}
 	if (op && op->kind == O_add)
-		return add_up(op->operands[0], index, sum)
-			&& add_up(op->operands[1], index, sum);
+		return add_up(op->operands[0], index, sum, looks)
+			&& add_up(op->operands[1], index, sum, looks);
 	bool first = !sum->own;
 	sum->own = v;
 	return first;
@@ -274,6 +298,7 @@ static bool
 find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numbered *piece)
 {
 	int64_t scale = 1, ways = 0;
+	int looks = MOST_LOOKED_AT;
 	Value *const *of = with_number(start, O_mul, &scale);
 	const Value *number = of ? of[0] : start;
 
@@ -283,7 +308,7 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 	of = with_number(number, O_rem, &ways);
 	if (!of || ways != n)
 		piece->own = opened(number);
-	else if (!add_up(of[0], index, piece) || !piece->own)
+	else if (!add_up(of[0], index, piece, &looks) || !piece->own)
 		return false;
 	const Interval in = offset_range(piece->own), all = interval_of(start->type.dtype);
 	bool counted = n <= all.high / 4 && size <= all.high / n;
@@ -320,7 +345,8 @@ cut_dim(const Op *update)
 static const Value *
 write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces, Arena *a)
 {
-	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1;
+	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1,
+	    looks = MOST_LOOKED_AT;
 	Numbered piece;
 
 	if (base < 0 || fusion->operands[base] != v || v->uses != 1
@@ -339,7 +365,8 @@ write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces
 		return NULL;
 	if (!pieces->written)
 		*pieces = (Pieces){piece.own, dim, n, n, NEW_ARRAY(a, bool, n)};
-	if (!same_number(pieces->own, piece.own) || pieces->dim != dim || pieces->n != n)
+	if (!same_number(pieces->own, piece.own, &looks) || pieces->dim != dim
+		|| pieces->n != n)
 		return NULL;
 	for (int64_t k = 0; k < (piece.turns ? by->trips : lesser(by->trips, 1)); k++) {
 		int64_t at = (piece.steps + piece.turns * (by->first + k * by->step)) % n;
