@@ -70,14 +70,6 @@ find_linear(const Value *v, const Value *index, Linear *line)
 	return linear_of(v, index, line, &looks);
 }
 
-/* ---- slices --------------------------------------------------------------------------- */
-
-/* Of the first dim of a tensor, which were written; first only how often one was. */
-typedef struct Slices {
-	int64_t n, left;
-	bool *written; /* or NULL */
-} Slices;
-
 /* How a loop counts; outside of one `index` is NULL, and there is one trip. */
 typedef struct Counting {
 	const Value *index;
@@ -99,11 +91,64 @@ find_counting(const Op *loop, Counting *by)
 	return true;
 }
 
+/* ---- loops and steps one after the other ------------------------------------------------ */
+
+/* A step writes some of v in each trip, and nothing else reads v: what v is then, or NULL. */
+typedef const Value *
+WriteStep(const Op *fusion, const Value *v, const Counting *by, void *what);
+
+typedef struct Writing {
+	WriteStep *step;
+	void *what;
+	const int64_t *left; /* not yet written */
+	const Op **user;     /* by value id, of a value that has one */
+} Writing;
+
+/* All that a loop does with what it carries as value i is to write some of it. */
+static const Value *
+write_in_loop(const Op *loop, int i, const Writing *w)
+{
+	const Block *body = loop->bodies[LOOP_BODY];
+	const Value *v = body->params[i];
+	Counting by;
+
+	if (!i || loop->bodies[LOOP_CONDITION]->params[i]->uses || !find_counting(loop, &by))
+		return NULL;
+	while (v && v != body->last->operands[i])
+		v = w->step(w->user[v->id], v, &by, w->what);
+	return v && v->uses == 1 ? loop->results[i] : NULL;
+}
+
+/* Is all of v written before anything reads it? */
+static bool
+is_written_whole(const Value *v, const Writing *w)
+{
+	static const Counting once = {NULL, 0, 0, 1};
+
+	while (v && *w->left) {
+		const Op *op = w->user[v->id];
+		if (!op || v->uses != 1)
+			return false;
+		v = op_is_loop(op) ? write_in_loop(op, op_operand_of(op, v), w)
+				   : w->step(op, v, &once, w->what);
+	}
+	return v != NULL;
+}
+
+/* ---- slices --------------------------------------------------------------------------- */
+
+/* Of the first dim of a tensor, which were written; first only how often one was. */
+typedef struct Slices {
+	int64_t n, left;
+	bool *written; /* or NULL */
+} Slices;
+
 /* The step writes a slice of v in each trip, and nothing else reads v: what v is then, or
    NULL. */
 static const Value *
-write_slice(const Op *fusion, const Value *v, const Counting *by, Slices *s)
+write_slice(const Op *fusion, const Value *v, const Counting *by, void *what)
 {
+	Slices *s = what;
 	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1;
 	Linear start;
 
@@ -130,36 +175,6 @@ write_slice(const Op *fusion, const Value *v, const Counting *by, Slices *s)
 	return fusion->results[0];
 }
 
-/* All that a loop does with what it carries as value i is to write slices of it. */
-static const Value *
-write_in_loop(const Op *loop, int i, const Op **user, Slices *s)
-{
-	const Block *body = loop->bodies[LOOP_BODY];
-	const Value *v = body->params[i];
-	Counting by;
-
-	if (!i || loop->bodies[LOOP_CONDITION]->params[i]->uses || !find_counting(loop, &by))
-		return NULL;
-	while (v && v != body->last->operands[i])
-		v = write_slice(user[v->id], v, &by, s);
-	return v && v->uses == 1 ? loop->results[i] : NULL;
-}
-
-static bool
-writes_slices(const Value *v, const Op **user, Slices *s)
-{
-	static const Counting once = {NULL, 0, 0, 1};
-
-	while (v && s->left) {
-		const Op *op = user[v->id];
-		if (!op || v->uses != 1)
-			return false;
-		v = op_is_loop(op) ? write_in_loop(op, op_operand_of(op, v), user, s)
-				   : write_slice(op, v, &once, s);
-	}
-	return v != NULL;
-}
-
 /* Each slice, in loops and in steps between them, before anything reads the tensor. */
 static bool
 is_written_in_slices(const Op *fill, const Op **user, Arena *a)
@@ -169,11 +184,12 @@ is_written_in_slices(const Op *fill, const Op **user, Arena *a)
 	if (!v->type.rank)
 		return false;
 	Slices s = {v->type.dims[0], v->type.dims[0], NULL};
-	if (!writes_slices(v, user, &s))
+	const Writing w = {write_slice, &s, &s.left, user};
+	if (!is_written_whole(v, &w))
 		return false;
 	s.left = s.n;
 	s.written = NEW_ARRAY(a, bool, s.n + 1);
-	return writes_slices(v, user, &s);
+	return is_written_whole(v, &w);
 }
 
 /* ---- pieces ----------------------------------------------------------------------------- */
@@ -317,6 +333,7 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 
 /* Pieces that were written, counted from the one whose number is `own`. */
 typedef struct Pieces {
+	Arena *arena;
 	const Value *own;
 	int dim;
 	int64_t n, left; /* not yet written */
@@ -343,8 +360,9 @@ cut_dim(const Op *update)
 /* The step writes a piece of v in each trip, and nothing else reads v: what v is then, or
    NULL. */
 static const Value *
-write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces, Arena *a)
+write_piece(const Op *fusion, const Value *v, const Counting *by, void *what)
 {
+	Pieces *pieces = what;
 	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1,
 	    looks = MOST_LOOKED_AT;
 	Numbered piece;
@@ -364,7 +382,8 @@ write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces
 		&& (by->trips > n || by->first < 0 || by->step < 0 || by->step > n || last > n))
 		return NULL;
 	if (!pieces->written)
-		*pieces = (Pieces){piece.own, dim, n, n, NEW_ARRAY(a, bool, n)};
+		*pieces = (Pieces){pieces->arena, piece.own, dim, n, n,
+			NEW_ARRAY(pieces->arena, bool, n)};
 	if (!same_number(pieces->own, piece.own, &looks) || pieces->dim != dim
 		|| pieces->n != n)
 		return NULL;
@@ -376,37 +395,13 @@ write_piece(const Op *fusion, const Value *v, const Counting *by, Pieces *pieces
 	return fusion->results[0];
 }
 
-/* All that a loop does with what it carries as value i is to write pieces of it. */
-static const Value *
-write_pieces_in_loop(const Op *loop, int i, const Op **user, Pieces *pieces, Arena *a)
-{
-	const Block *body = loop->bodies[LOOP_BODY];
-	const Value *v = body->params[i];
-	Counting by;
-
-	if (!i || loop->bodies[LOOP_CONDITION]->params[i]->uses || !find_counting(loop, &by))
-		return NULL;
-	while (v && v != body->last->operands[i])
-		v = write_piece(user[v->id], v, &by, pieces, a);
-	return v && v->uses == 1 ? loop->results[i] : NULL;
-}
-
 static bool
 is_written_in_pieces(const Op *fill, const Op **user, Arena *a)
 {
-	static const Counting once = {NULL, 0, 0, 1};
-	const Value *v = fill->results[0];
-	Pieces pieces = {0};
+	Pieces pieces = {.arena = a, .left = 1};
+	const Writing w = {write_piece, &pieces, &pieces.left, user};
 
-	while (v && !(pieces.written && !pieces.left)) {
-		const Op *op = user[v->id];
-		if (!op || v->uses != 1)
-			return false;
-		v = op_is_loop(op)
-			? write_pieces_in_loop(op, op_operand_of(op, v), user, &pieces, a)
-			: write_piece(op, v, &once, &pieces, a);
-	}
-	return v != NULL;
+	return is_written_whole(fill->results[0], &w);
 }
 
 /* ---- the module ------------------------------------------------------------------------ */
