@@ -101,7 +101,7 @@ print_header(const Printer *pr, Text *t)
 	if (m->keep_inputs)
 		module_fact(t, "inputs", "kept");
 	if (m->overlap != OVERLAP_none)
-		module_fact(t, "overlap", overlap_names[m->overlap]);
+		module_fact(t, "overlap", overlaps[m->overlap].name);
 	if (m->least)
 		module_fact(t, "least", arena_printf(pr->arena, "%lld", (long long)m->least));
 	print_named(pr, t, result_prefix, m->nresults, m->results);
@@ -196,7 +196,7 @@ static void
 read_overlap(Reading *rd, const Fact *f)
 {
 	for (int i = 0; i < OVERLAPS; i++)
-		if (!strcmp(f->value, overlap_names[i])) {
+		if (!strcmp(f->value, overlaps[i].name)) {
 			rd->m->overlap = (Overlap)i;
 			return;
 		}

@@ -530,14 +530,20 @@ typedef struct Expect {
 	Range range;
 } Expect;
 
-/* What may be done so that collectives are beside other work. */
+/* A row of overlaps.def; see there. */
 typedef enum Overlap {
-	OVERLAP_none,
-	OVERLAP_async, /* they begin earlier than they are waited for */
-	OVERLAP_auto,  /* that, and einsums are done in pieces beside them */
+#define OVERLAP(id, ...) OVERLAP_##id,
+#include "overlaps.def"
+#undef OVERLAP
 	OVERLAPS
 } Overlap;
-extern const char *const overlap_names[OVERLAPS]; /* ops.c */
+typedef enum Begins { BEGINS_none, BEGINS_default, BEGINS_all } Begins;
+typedef struct OverlapInfo {
+	const char *name;
+	Begins begins;
+	bool pipelines, divides;
+} OverlapInfo;
+extern const OverlapInfo overlaps[OVERLAPS]; /* ops.c */
 
 struct Module {
 	Session *session;
@@ -655,13 +661,23 @@ typedef struct CollectiveInfo {
 	int base;
 	bool in_place, global;
 	StartType start;
-	bool combines;
+	bool combines, early;
 } CollectiveInfo;
 extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
 static inline bool
 op_communicates(const Op *op)
 {
 	return collectives[op->kind].turns > 0;
+}
+
+/* The module's overlap allows that a collective begins before it is waited for. */
+static inline bool
+op_may_begin_early(const Op *op)
+{
+	Begins begins = overlaps[op->module->overlap].begins;
+
+	return begins == BEGINS_all
+		|| (begins == BEGINS_default && collectives[op->kind].early);
 }
 
 /* It runs on the matrix unit, and in a library. */

@@ -1,6 +1,6 @@
 /*
  * ops.c - the tables behind the enums: ops.def, collectives.def, dtypes.def,
- * combiners.def.
+ * combiners.def, overlaps.def.
  *
  * What follows from a row's text (an op is pointwise when its rule is) is
  * worked out here by the compiler of this file, so that the rows say each
@@ -64,9 +64,9 @@ const OpInfo ops[OP_COUNT] = {
 
 const CollectiveInfo collectives[OP_COUNT] = {
 #define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
-	global, start, combines) \
+	global, start, combines, early) \
 	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
-		global, START_##start, combines},
+		global, START_##start, combines, early},
 #include "collectives.def"
 #undef COLLECTIVE
 };
@@ -127,10 +127,11 @@ const OpFormInfo op_forms[OP_FORM_COUNT] = {
 #undef OP_FORM
 };
 
-const char *const overlap_names[OVERLAPS] = {
-	[OVERLAP_none] = "none",
-	[OVERLAP_async] = "async",
-	[OVERLAP_auto] = "auto",
+const OverlapInfo overlaps[OVERLAPS] = {
+#define OVERLAP(id, begins, pipelines, divides) \
+	[OVERLAP_##id] = {#id, BEGINS_##begins, pipelines, divides},
+#include "overlaps.def"
+#undef OVERLAP
 };
 
 const char *const level_names[] = {

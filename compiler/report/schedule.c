@@ -108,6 +108,8 @@ text_fate(const Telling *telling, Text *t, int i)
 	}
 	if (s->exposed)
 		text_add(t, trips[s->op->trip].end);
+	if (s->op->module->overlap == OVERLAP_xla && !op_may_begin_early(s->op))
+		text_printf(t, "; by default XLA begins no %s early", ops[s->op->kind].hlo);
 }
 
 /* Of what is one transfer with others, and what they would take one by one. */

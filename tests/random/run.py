@@ -19,6 +19,7 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     clock_built  that of the compiled program, on all cores and on one
     overlap    so it is, and the numbers are right, where collectives are begun early,
                and it takes no longer; a dump has the same statistics
+    overlap_default  that of --overlap=xla
     overlap_built  that of the compiled program, with a helper
     pieces     the same where products are done in pieces
     pieces_built  that of the compiled program
@@ -65,7 +66,7 @@ except ImportError:
 TIMEOUT = 120
 ONE_CORE = ["taskset", "-c", "0"] if shutil.which("taskset") else []
 FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "clock": 1000,
-        "clock_built": 1000, "overlap": 5000, "overlap_built": 300,
+        "clock_built": 1000, "overlap": 5000, "overlap_default": 1000, "overlap_built": 300,
         "pieces": 5000, "pieces_built": 300, "broken": 5000, "broken_dump": 5000, "explicit": 5000,
         "reference": 10000, "hostile": 250}
 # Products are small: on a device that takes their arithmetic alone they pay in pieces.
@@ -232,6 +233,9 @@ class Checker:
             if cost["lower_seconds"] > cost["seconds"]:
                 wrong = failure(stage, "lower", "%s, at least %s" % (cost["seconds"], cost["lower_seconds"]))
         return wrong
+
+    def overlap_default(self):
+        return self.beside("overlap_default", ["--overlap=xla"], "--interpret")
 
     def overlap(self):
         return self.beside("overlap", ["--overlap=async"], "--interpret")

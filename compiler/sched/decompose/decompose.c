@@ -510,7 +510,7 @@ decompose(Module *m, bool remarks)
 	Einsums all = {0};
 	Class class;
 
-	if (m->overlap == OVERLAP_auto)
+	if (overlaps[m->overlap].divides)
 		all = einsums_find(m, a);
 	if (all.n)
 		start(&d, all);

@@ -89,7 +89,7 @@ add_jobs(Graph *g, Scheduling *s)
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
 		Task task = task_in(s, op);
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
-			&& !writes_over_operand(s->lives, op);
+			&& op_may_begin_early(op) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
 		s->tasks[op->id] = &g->jobs[g->n - 1].task;

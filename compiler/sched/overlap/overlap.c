@@ -294,11 +294,11 @@ schedule_in(Module *m, First least, bool combines, int64_t bytes)
 bool
 overlap(Module *m)
 {
-	const bool combines = m->overlap == OVERLAP_auto;
+	const bool combines = overlaps[m->overlap].divides;
 	int64_t bytes = m->mesh.target->hbm_bytes;
 
 	m->level = L_scheduled;
-	if (m->overlap == OVERLAP_none || !has_transfers(m)
+	if (overlaps[m->overlap].begins == BEGINS_none || !has_transfers(m)
 		|| schedule_in(m, FIRST_path, combines, bytes))
 		return true;
 	const Plan *plan = plan_build(m);

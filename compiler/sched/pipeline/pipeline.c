@@ -36,7 +36,7 @@ pipeline(Module *m, ChoosePipelining *choose)
 	Pipelining p = {.arena = a};
 	bool changed = false;
 
-	if (m->overlap != OVERLAP_none)
+	if (overlaps[m->overlap].pipelines)
 		pipelining_find(m, &p);
 	if (p.n) {
 		choose(m, &p);
