@@ -13,9 +13,10 @@ than what is predicted that it needs; what does not fit is said behind the time 
 begin so; in the place of a run counts `again RUN`, if there is one above.  That is the run
 with layers computed again, as few as let it fit: with REMAT one less it does not.
 
-A row of the table with more cells is of the same runs on a v4 whose fact, as the head's
-first cell names it, is what the row's first cell says; the head's others name rows above.
+A row of another table is of the same runs otherwise: with the value that its first cell
+says of the head's first cell, an option or a fact of a v4; the head's others name rows above.
 """
+import contextlib
 import json
 import os
 import re
@@ -37,6 +38,11 @@ def quantity(text):
     """"39.8 ms" in seconds, "1.39" as it is; and its unit."""
     number, _, unit = text.partition(" ")
     return float(number) * UNITS[unit], unit
+
+
+def in_its_unit(seconds):
+    unit = next(unit for unit in ("s", "ms", "us") if seconds >= UNITS[unit])
+    return "%.3g %s" % (seconds / UNITS[unit], unit)
 
 
 def ranks(values):
@@ -121,20 +127,30 @@ def now(runs, cells):
     return [name, published, text.strip() + needs.replace(" ", ", ", 1), "%+.0f %%" % (100 * (predicted / measured - 1)), command]
 
 
-def with_fact(runs, readme, head, cells):
-    """The row of the runs that its head names, on a v4 with another fact."""
-    prefixes = tuple(name.removeprefix("order of ") for name in head[1:])
-    facts = re.sub(r"^(%s *= *)\w+" % head[0].strip("`"), r"\g<1>" + cells[0], runs.printed("--print-target=v4"), flags=re.M)
+@contextlib.contextmanager
+def option_of(runs, name, value):
+    """--name=value; of a fact --on=FILE, which has a v4's with the one changed."""
+    if name.startswith("--"):
+        yield "%s=%s" % (name, value)
+        return
+    facts = re.sub(r"^(%s *= *)\w+" % name, r"\g<1>" + value, runs.printed("--print-target=v4"), flags=re.M)
     with tempfile.NamedTemporaryFile("w", suffix=".target") as target:
         target.write(facts)
         target.flush()
-        others = Runs(runs.shdc, readme, "--on=%s:4x8x8" % target.name)
+        yield "--on=%s:4x8x8" % target.name
+
+
+def otherwise(runs, readme, head, cells):
+    """The row of the runs that its head names, with an option."""
+    prefixes = tuple(name.removeprefix("order of ") for name in head[1:])
+    with option_of(runs, head[0].strip("`"), cells[0]) as option:
+        others = Runs(runs.shdc, readme, option)
         for name, command in runs.commands.items():
             if name.removeprefix("again ").startswith(prefixes):
                 others.run(name, command)
     others.measured = {name: runs.measured[name] for name in others.costs if name in runs.measured}
     return cells[:1] + ["%.3g" % others.predicted(name) if name.startswith("order of ")
-                        else "%.3g s" % others.predicted(name) for name in head[1:]]
+                        else in_its_unit(others.predicted(name)) for name in head[1:]]
 
 
 def main():
@@ -145,7 +161,7 @@ def main():
     print("TAP version 13")
     for number, head, cells in rows(lines):
         n += 1
-        wanted = now(runs, cells) if head[0] == "run" else with_fact(runs, text, head, cells)
+        wanted = now(runs, cells) if head[0] == "run" else otherwise(runs, text, head, cells)
         if "--update" in sys.argv:
             lines[number] = "| " + " | ".join(wanted) + " |"
             cells = wanted
