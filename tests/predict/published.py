@@ -129,11 +129,15 @@ def now(runs, cells):
 
 @contextlib.contextmanager
 def option_of(runs, name, value):
-    """--name=value; of a fact --on=FILE, which has a v4's with the one changed."""
+    """--name=value; of a fact --on=FILE, which has a v4's with the one changed.  None: a v4 has it."""
     if name.startswith("--"):
         yield "%s=%s" % (name, value)
         return
-    facts = re.sub(r"^(%s *= *)\w+" % name, r"\g<1>" + value, runs.printed("--print-target=v4"), flags=re.M)
+    known = runs.printed("--print-target=v4")
+    facts = re.sub(r"^(%s *= *)\w+" % name, r"\g<1>" + value, known, flags=re.M)
+    if facts == known:
+        yield None
+        return
     with tempfile.NamedTemporaryFile("w", suffix=".target") as target:
         target.write(facts)
         target.flush()
@@ -144,8 +148,8 @@ def otherwise(runs, readme, head, cells):
     """The row of the runs that its head names, with an option."""
     prefixes = tuple(name.removeprefix("order of ") for name in head[1:])
     with option_of(runs, head[0].strip("`"), cells[0]) as option:
-        others = Runs(runs.shdc, readme, option)
-        for name, command in runs.commands.items():
+        others = Runs(runs.shdc, readme, option) if option else runs
+        for name, command in runs.commands.items() if option else ():
             if name.removeprefix("again ").startswith(prefixes):
                 others.run(name, command)
     others.measured = {name: runs.measured[name] for name in others.costs if name in runs.measured}
