@@ -98,15 +98,23 @@ put_names(FILE *f, const Machine *m, const Extent *e)
 			"helper");
 }
 
+/* Perfetto takes whole nanoseconds, and drops a span that ends behind the begin of the next:
+   what is at one time is so when it is rounded, too. */
+static uint64_t
+rounded(uint64_t picoseconds)
+{
+	return (picoseconds + 500) / 1000 * 1000;
+}
+
 /* Times in picoseconds. */
 static void
 put_span(FILE *f, int process, int64_t thread, const shdrt_step *s, uint64_t start,
-	uint64_t time)
+	uint64_t end)
 {
 	char name[STEP_TEXT], from[US_TEXT], us[US_TEXT];
 	rt_step_text(s, name);
-	rt_us_text(from, start);
-	rt_us_text(us, time);
+	rt_us_text(from, rounded(start));
+	rt_us_text(us, rounded(end) - rounded(start));
 	fprintf(f,
 		",\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %" PRId64
 		", \"ts\": %s, \"dur\": %s, \"name\": \"",
@@ -135,7 +143,7 @@ put_emulated(FILE *f, const Machine *m, const shdrt_device *dev)
 	for (size_t i = 0; i < r->n && i < r->room; i++) {
 		const StepSpan *s = &r->spans[i];
 		put_span(f, EMULATED, thread_of(m, EMULATED, dev->id, s->slot), s->step,
-			s->start, s->end - s->start);
+			s->start, s->end);
 	}
 }
 
@@ -151,7 +159,7 @@ put_memory(FILE *f, const Machine *m, const shdrt_device *dev)
 		needed = s->step->memory > needed ? s->step->memory : needed;
 		if (s->slot)
 			continue;
-		rt_us_text(us, s->start);
+		rt_us_text(us, rounded(s->start));
 		if (needed != told)
 			fprintf(f,
 				",\n{\"ph\": \"C\", \"pid\": %d, \"tid\": %" PRId64
@@ -166,16 +174,15 @@ put_memory(FILE *f, const Machine *m, const shdrt_device *dev)
 
 /* An end of an arrow. */
 static void
-put_end(FILE *f, const char *phase, int64_t thread, uint64_t at, int64_t device, size_t number)
+put_end(FILE *f, const char *phase, int64_t thread, uint64_t at, int64_t id)
 {
 	char us[US_TEXT];
-	rt_us_text(us, at);
+	rt_us_text(us, rounded(at));
 	fprintf(f,
 		",\n{\"ph\": \"%s\", \"pid\": %d, \"tid\": %" PRId64
-		", \"ts\": %s, \"id\": \"%" PRId64
-		".%zu\", \"cat\": \"overlap\", \"name\": \"waits\"%s}",
-		phase, EMULATED, thread, us, device, number,
-		*phase == 'f' ? ", \"bp\": \"e\"" : "");
+		", \"ts\": %s, \"id\": %" PRId64
+		", \"cat\": \"overlap\", \"name\": \"waits\"%s}",
+		phase, EMULATED, thread, us, id, *phase == 'f' ? ", \"bp\": \"e\"" : "");
 }
 
 /* From each collective that was begun to what waits for it, which is recorded next; where
@@ -193,9 +200,9 @@ put_flows(FILE *f, const Machine *m, const shdrt_device *dev)
 			next++;
 		if (!s->slot || s->end == s->start || next == n)
 			continue;
-		put_end(f, "s", thread_of(m, EMULATED, dev->id, s->slot), s->start, dev->id, i);
-		put_end(f, "f", thread_of(m, EMULATED, dev->id, 0), r->spans[next].start,
-			dev->id, i);
+		int64_t id = (int64_t)i * m->ndevices + dev->id;
+		put_end(f, "s", thread_of(m, EMULATED, dev->id, s->slot), s->start, id);
+		put_end(f, "f", thread_of(m, EMULATED, dev->id, 0), r->spans[next].start, id);
 	}
 }
 
@@ -251,8 +258,7 @@ put_here(FILE *f, const Machine *m, const Extent *e)
 	size_t n = find_here(m, e, spans);
 	qsort(spans, n, sizeof *spans, by_start);
 	for (size_t i = 0; i < n; i++)
-		put_span(f, HERE, spans[i].thread, spans[i].step, spans[i].from,
-			spans[i].to - spans[i].from);
+		put_span(f, HERE, spans[i].thread, spans[i].step, spans[i].from, spans[i].to);
 	free(spans);
 }
 

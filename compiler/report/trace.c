@@ -30,21 +30,28 @@ typedef struct Trace {
 	const Plan *plan;
 	Arena *arena;
 	Text *text;
-	bool any; /* event yet */
+	bool any;  /* event yet */
+	int flows; /* so far; the number of the last */
 	Lanes lanes[MOST_TRACKS];
 	int (*thread)[MOST_TRACKS]; /* of each step's spans, plus 1; 0: none on that track */
 } Trace;
 
 /* ---- events ---------------------------------------------------------------------- */
 
+/* Perfetto takes whole nanoseconds, and drops a span that ends behind the begin of the next:
+   what is at one time is so when it is rounded, too. */
+static int64_t
+rounded_ns(int64_t picoseconds)
+{
+	return picoseconds / 1000 + (picoseconds % 1000 >= 500);
+}
+
 /* Traces count in microseconds. */
 static void
-text_exact_us(Text *t, int64_t picoseconds)
+text_us(Text *t, int64_t nanoseconds)
 {
-	const int64_t us = 1000000;
-
-	text_printf(t, "%lld.%06lld", (long long)(picoseconds / us),
-		(long long)(picoseconds % us));
+	text_printf(t, "%lld.%03lld", (long long)(nanoseconds / 1000),
+		(long long)(nanoseconds % 1000));
 }
 
 /* {"ph": "X", "pid": 0, "tid": 1, of which the rest follows. */
@@ -72,10 +79,11 @@ begin_span(Trace *tr, int track, int64_t start, int64_t time, const char *catego
 {
 	Text *t = begin_event(tr, "X", track);
 
+	int64_t from = rounded_ns(start), to = rounded_ns(add_picoseconds(start, time));
 	text_add(t, ", \"ts\": ");
-	text_exact_us(t, start);
+	text_us(t, from);
 	text_add(t, ", \"dur\": ");
-	text_exact_us(t, time);
+	text_us(t, to - from);
 	text_printf(t, ", \"cat\": \"%s\", \"name\": ", category);
 	return t;
 }
@@ -217,13 +225,13 @@ find_waiting(const Trace *tr, const TimelineStep *s, int *thread, int64_t *time)
 }
 
 static void
-print_end(Trace *tr, const char *phase, int thread, int64_t time, const char *id)
+print_end(Trace *tr, const char *phase, int thread, int64_t time)
 {
 	Text *t = begin_event(tr, phase, thread);
 
 	text_add(t, ", \"ts\": ");
-	text_exact_us(t, time);
-	text_printf(t, ", \"id\": \"%s\", \"cat\": \"overlap\", \"name\": \"waits\"%s}", id,
+	text_us(t, rounded_ns(time));
+	text_printf(t, ", \"id\": %d, \"cat\": \"overlap\", \"name\": \"waits\"%s}", tr->flows,
 		*phase == 'f' ? ", \"bp\": \"e\"" : "");
 }
 
@@ -241,9 +249,9 @@ print_flows(Trace *tr)
 			int from = tr->thread[i][track] - 1;
 			if (from < 0)
 				continue;
-			const char *id = arena_printf(tr->arena, "%d.%d", i, from);
-			print_end(tr, "s", from, s->start, id);
-			print_end(tr, "f", to, time, id);
+			tr->flows++;
+			print_end(tr, "s", from, s->start);
+			print_end(tr, "f", to, time);
 		}
 	}
 }
@@ -276,7 +284,7 @@ print_live(Trace *tr, int64_t time, int64_t bytes)
 	Text *t = begin_event(tr, "C", DEVICE_TRACK);
 
 	text_add(t, ", \"name\": \"live memory\", \"ts\": ");
-	text_exact_us(t, time);
+	text_us(t, rounded_ns(time));
 	text_printf(t, ", \"args\": {\"bytes\": %lld}}", (long long)bytes);
 }
 

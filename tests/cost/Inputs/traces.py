@@ -37,7 +37,7 @@ def cut(trace):
     """The loop ends in the middle of a step of its first trip."""
     outer = loop(trace)
     step = next(e for e in spans(trace) if e["ts"] > outer["ts"] and e["tid"] == outer["tid"])
-    outer["dur"] = step["ts"] + step["dur"] / 2 - outer["ts"]
+    outer["dur"] = trace_check.whole(step["ts"] + step["dur"] / 2 - outer["ts"])
 
 
 BROKEN = [      # what is changed, what is told
@@ -60,7 +60,7 @@ BROKEN = [      # what is changed, what is told
         t["traceEvents"].remove(e) for e in counters(t) if e["args"]["bytes"] == max(c["args"]["bytes"] for c in counters(t))],
      "bytes at most, not the peak"),
     (lambda t: t["traceEvents"].extend(
-        {"ph": phase, "pid": 0, "tid": 0, "ts": 10 ** 9, "id": "1", "cat": "c", "name": "n", "bp": "e"} for phase in "sf"),
+        {"ph": phase, "pid": 0, "tid": 0, "ts": 10 ** 9, "id": 1000, "cat": "c", "name": "n", "bp": "e"} for phase in "sf"),
      "where nothing is"),
     (lambda t: t["otherData"].update(seconds=1), "1 seconds, not"),
 ]
