@@ -30,10 +30,10 @@ typedef struct Trace {
 	const Plan *plan;
 	Arena *arena;
 	Text *text;
-	bool any;  /* event yet */
-	int flows; /* so far; the number of the last */
+	bool any; /* event yet */
 	Lanes lanes[MOST_TRACKS];
-	int (*thread)[MOST_TRACKS]; /* of each step's spans, plus 1; 0: none on that track */
+	int64_t *waits; /* by number of an arrow: when what it leads to begins */
+	int narrows;
 } Trace;
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -126,6 +126,63 @@ take_lane(Trace *tr, int track, int64_t start, int64_t time)
 	return thread;
 }
 
+/* ---- arrows ---------------------------------------------------------------------- */
+
+static bool
+is_within(const TimelineSpan *span, int64_t time)
+{
+	return span && span->start <= time && time < add_picoseconds(span->start, span->time);
+}
+
+/* When what waits for a transfer begins: the next that the device computes; where the trip
+   ends before, the loop.  False: nothing does. */
+static bool
+find_waiting(const Timeline *timeline, const TimelineStep *s, int64_t *time)
+{
+	const TimelineSpan *loop = NULL;
+	const TimelineStep *next = s + 1, *end = timeline->steps + timeline->n;
+
+	for (int i = 0; i < timeline->nspans; i++)
+		if (is_within(&timeline->spans[i], s->awaited))
+			loop = &timeline->spans[i];
+	while (next < end && (!next->each || next->moves || next->start < s->awaited))
+		next++;
+	bool leaves = next == end || (loop && !is_within(loop, next->start));
+	*time = leaves ? s->awaited : next->start;
+	return loop || !leaves;
+}
+
+static void
+print_end(Trace *tr, const char *phase, int thread, int64_t time, int id)
+{
+	Text *t = begin_event(tr, phase, thread);
+
+	text_add(t, ", \"ts\": ");
+	text_us(t, rounded_ns(time));
+	text_printf(t, ", \"id\": %d, \"cat\": \"overlap\", \"name\": \"waits\"%s}", id,
+		*phase == 'f' ? ", \"bp\": \"e\"" : "");
+}
+
+/* Of a transfer that was begun early.  Both ends come behind the events that they are in:
+   the other when all of these are there. */
+static void
+begin_arrow(Trace *tr, const TimelineStep *s, int thread)
+{
+	int64_t time;
+
+	if (!s->awaited || !find_waiting(tr->timeline, s, &time))
+		return;
+	print_end(tr, "s", thread, s->start, tr->narrows);
+	APPEND(tr->arena, tr->waits, tr->narrows, time);
+}
+
+static void
+end_arrows(Trace *tr)
+{
+	for (int i = 0; i < tr->narrows; i++)
+		print_end(tr, "f", DEVICE_TRACK, tr->waits[i], i);
+}
+
 /* ---- what is on them ------------------------------------------------------------- */
 
 /* In the event of the transfer; viewers that know the name show it in grey. */
@@ -162,9 +219,10 @@ print_step(Trace *tr, const StepRow *row, const Parts *parts, int number)
 		text_add(t, ", ");
 		json_work(row, t);
 		text_add(t, "}}");
-		if (s->moves)
+		if (s->moves) {
 			print_hidden(tr, thread, parts);
-		tr->thread[number][track] = thread + 1;
+			begin_arrow(tr, s, thread);
+		}
 	}
 }
 
@@ -189,73 +247,6 @@ print_loop(Trace *tr, const TimelineSpan *span)
 		text_add(t, "null}}");
 }
 
-/* ---- arrows ---------------------------------------------------------------------- */
-
-static bool
-is_within(const TimelineSpan *span, int64_t time)
-{
-	return span && span->start <= time && time < add_picoseconds(span->start, span->time);
-}
-
-/* The event that waits for a transfer: the next of the device, whatever that is; where the
-   trip ends with the wait, the loop.  False: the run ends with it. */
-static bool
-find_waiting(const Trace *tr, const TimelineStep *s, int *thread, int64_t *time)
-{
-	const Timeline *timeline = tr->timeline;
-	const TimelineSpan *loop = NULL;
-	const TimelineStep *next = s + 1, *end = timeline->steps + timeline->n;
-
-	for (int i = 0; i < timeline->nspans; i++)
-		if (is_within(&timeline->spans[i], s->awaited))
-			loop = &timeline->spans[i];
-	while (next < end && (!next->each || next->start < s->awaited))
-		next++;
-	*thread = DEVICE_TRACK;
-	*time = s->awaited;
-	if (next == end || (loop && !is_within(loop, next->start)))
-		return loop;
-	const int *threads = tr->thread[next - timeline->steps];
-	int track = 0;
-	while (!threads[track])
-		track++;
-	*thread = threads[track] - 1;
-	*time = next->start;
-	return true;
-}
-
-static void
-print_end(Trace *tr, const char *phase, int thread, int64_t time)
-{
-	Text *t = begin_event(tr, phase, thread);
-
-	text_add(t, ", \"ts\": ");
-	text_us(t, rounded_ns(time));
-	text_printf(t, ", \"id\": %d, \"cat\": \"overlap\", \"name\": \"waits\"%s}", tr->flows,
-		*phase == 'f' ? ", \"bp\": \"e\"" : "");
-}
-
-/* From each event of a transfer that was begun early to what waits for it. */
-static void
-print_flows(Trace *tr)
-{
-	for (int i = 0; i < tr->timeline->n; i++) {
-		const TimelineStep *s = &tr->timeline->steps[i];
-		int to;
-		int64_t time;
-		if (!s->awaited || !find_waiting(tr, s, &to, &time))
-			continue;
-		for (int track = 0; track < MOST_TRACKS; track++) {
-			int from = tr->thread[i][track] - 1;
-			if (from < 0)
-				continue;
-			tr->flows++;
-			print_end(tr, "s", from, s->start);
-			print_end(tr, "f", to, time);
-		}
-	}
-}
-
 /* As they start, a loop before what is in it. */
 static void
 print_events(Trace *tr)
@@ -265,7 +256,6 @@ print_events(Trace *tr)
 	const Parts *parts = timeline_parts(timeline, tr->arena);
 	int next = 0;
 
-	tr->thread = arena_alloc(tr->arena, (size_t)(timeline->n + 1) * sizeof *tr->thread);
 	for (int i = 0; i <= timeline->n; i++) {
 		while (next < timeline->nspans
 			&& (i == timeline->n
@@ -319,7 +309,7 @@ emit_trace(const Timeline *timeline, const Plan *plan, const char *format, Text 
 	text_add(t, "},\n\"traceEvents\": [");
 	print_names(&tr);
 	print_events(&tr);
-	print_flows(&tr);
+	end_arrows(&tr);
 	print_memory(&tr);
 	text_add(t, "\n]\n}\n");
 	arena_free(tr.arena);
