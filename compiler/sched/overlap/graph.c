@@ -60,13 +60,17 @@ graph_add_job(Graph *g, Op *op, Task task)
 	return g->n;
 }
 
+/* What others read behind it is kept anyway. */
 static bool
-op_grows(const Op *op)
+op_grows(const Scheduling *s, const Op *op)
 {
 	int64_t read = 0;
 
-	for (int i = 0; i < op->noperands; i++)
-		read += type_bytes(&op->operands[i]->type);
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (s->users[v->id]->op == op)
+			read += type_bytes(&v->type);
+	}
 	return type_bytes(&op->results[0]->type) > read;
 }
 
@@ -95,7 +99,7 @@ add_jobs(Graph *g, Scheduling *s)
 		s->tasks[op->id] = &g->jobs[g->n - 1].task;
 		if (!begins)
 			continue;
-		g->jobs[g->n - 1].grows = op_grows(op);
+		g->jobs[g->n - 1].grows = op_grows(s, op);
 		s->last[op->id] = graph_add_job(g, op, (Task){.kind = TASK_done});
 		graph_add_edge(g, s->first[op->id], s->last[op->id]);
 	}

@@ -6,7 +6,8 @@
  * What is there long before it is used takes memory for nothing.  A done goes to just
  * before the first that needs it.  From the last to the first, a transfer is then moved
  * so that it ends when it is waited for, or when another begins that uses its links.
- * One that brings no more than it reads stays: until it is done what it reads is kept.
+ * One that brings no more than it reads, and nothing reads after it, stays: until it is done
+ * what it reads is kept.
  */
 #include "sched/overlap/overlap.h"
 

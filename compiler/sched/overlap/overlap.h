@@ -22,7 +22,7 @@ typedef struct Job {
 	int nops;
 	Task task;
 	int number; /* in the order of the program */
-	bool grows; /* of a start: its result takes more memory than what it reads */
+	bool grows; /* of a start: its result takes more memory than what it reads alone */
 	int before; /* jobs that have to come first */
 	struct Edge {
 		struct Job *to;
@@ -42,7 +42,7 @@ typedef struct Graph {
 
 /* An op that reads a value. */
 typedef struct User {
-	const Op *op;
+	const Op *op; /* the last of the program first */
 	struct User *next;
 } User;
 
