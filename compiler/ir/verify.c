@@ -375,6 +375,9 @@ check_async(Checker *c, const Op *op)
 	if (op->async && (c->m->level != L_scheduled || !op_communicates(op)))
 		verify_fail(c, "%s is asynchronous in a %s program", ops[op->kind].name,
 			level_names[c->m->level]);
+	else if (op->async && !op_may_begin_early(op))
+		verify_fail(c, "%s is asynchronous, and the overlap is %s", ops[op->kind].name,
+			overlaps[c->m->overlap].name);
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		bool under_way = v->def && v->def->async;
