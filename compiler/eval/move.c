@@ -293,14 +293,23 @@ concatenate(const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
-/* Operand 0 from `low` on, around it operand 1. */
+/* Operand 0 from `low` on, but for what is then outside; around it operand 1. */
 static void
 put_around(const Tensor *operands, const int64_t *low, Tensor *result)
 {
 	Copy fill = copy_of(&result->type);
 	memset(fill.from, 0, sizeof fill.from);
 	copy_box(&fill, element_bytes(result), operands[1].data, result->data);
-	copy_in(&operands[0], low, result);
+	Copy inside = copy_of(&result->type);
+	row_major(&operands[0].type, inside.from);
+	for (int d = 0; d < result->type.rank; d++) {
+		int64_t first = greater(low[d], 0);
+		int64_t end = lesser(low[d] + operands[0].type.dims[d], result->type.dims[d]);
+		inside.dims[d] = end - first;
+		inside.from_start += (first - low[d]) * inside.from[d];
+		inside.to_start += first * inside.to[d];
+	}
+	copy_box(&inside, element_bytes(result), operands[0].data, result->data);
 }
 
 bool

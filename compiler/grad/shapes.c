@@ -112,14 +112,14 @@ gradient_pad(Adjoint *a, const Op *op)
 	const Type *x = &op->operands[0]->type;
 	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
 	Value *dy = cotangent_of(a, op->results[0]);
-	int64_t limit[MAX_RANK], stride[MAX_RANK];
+	int64_t before[MAX_RANK], behind[MAX_RANK];
 
 	for (int d = 0; d < x->rank; d++) {
-		limit[d] = low->v[d] + x->dims[d];
-		stride[d] = 1;
+		before[d] = -low->v[d];
+		behind[d] = -high->v[d];
 	}
 	if (wants(a, op, 0))
-		give(a, op->operands[0], make_slice(a->k, dy, low->v, limit, stride));
+		give(a, op->operands[0], make_pad(a->k, dy, NULL, before, behind));
 	if (wants(a, op, 1))
 		give(a, op->operands[1], sum_around(a->k, dy, x, low, high));
 }

@@ -349,22 +349,43 @@ make_slice_dim(Make k, Value *x, int dim, int64_t from, int64_t to, int64_t stri
 	return make_slice(k, x, start, limit, strides);
 }
 
+/* x, of which dims that are only cut are; these are 0 in `before` and `behind` then. */
+static Value *
+cut_dims(Make k, Value *x, const int64_t *low, const int64_t *high, int64_t *before,
+	int64_t *behind)
+{
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+
+	for (int d = 0; d < x->type.rank; d++) {
+		bool cut = low[d] <= 0 && high[d] <= 0;
+		start[d] = cut ? -low[d] : 0;
+		limit[d] = x->type.dims[d] + (cut ? high[d] : 0);
+		stride[d] = 1;
+		before[d] = cut ? 0 : low[d];
+		behind[d] = cut ? 0 : high[d];
+	}
+	return make_slice(k, x, start, limit, stride);
+}
+
 Value *
 make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high)
 {
+	int64_t before[MAX_RANK], behind[MAX_RANK];
 	bool any = false;
 
+	if (x)
+		x = cut_dims(k, x, low, high, before, behind);
 	if (!x)
 		return NULL;
 	for (int d = 0; d < x->type.rank; d++)
-		any |= low[d] || high[d];
+		any |= before[d] || behind[d];
 	if (!any)
 		return x;
 	if (!padding)
 		padding = make_constant(named(k, NULL), x->type.dtype, 0);
 	Op *op = make_begin(k, O_pad, 2, (Value *[]){x, padding});
-	set(op, A_low, x->type.rank, low);
-	set(op, A_high, x->type.rank, high);
+	set(op, A_low, x->type.rank, before);
+	set(op, A_high, x->type.rank, behind);
 	return make_end(k, op);
 }
 

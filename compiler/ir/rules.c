@@ -234,10 +234,10 @@ rule_slice(Rule *r, const Op *op)
 void
 rule_pad(Rule *r, const Op *op)
 {
-	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 2);
+	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
 
-	for (int d = 0; d < in->rank; d++)
-		link_moved(r, op, d, in->dims[d] != out->dims[d]);
+	for (int d = 0; d < r->rank[0]; d++)
+		link_moved(r, op, d, low->v[d] || high->v[d]);
 }
 
 void

@@ -353,11 +353,15 @@ type_pad(const Op *op, Type *result)
 		return check_count(op, low->n != x->rank ? A_low : A_high, x->rank);
 	for (int d = 0; d < x->rank; d++) {
 		int64_t *size = &result->dims[d];
-		if (low->v[d] < 0 || high->v[d] < 0)
+		bool cuts = low->v[d] <= -*size || high->v[d] <= -*size;
+		if (cuts
+			|| (low->v[d] < 0 && high->v[d] < 0
+				&& low->v[d] + high->v[d] <= -*size))
 			return op_wrong(op,
-				"pad of (%lld, %lld) in dim %d: "
-				"padding is not negative",
-				(long long)low->v[d], (long long)high->v[d], d);
+				"pad of (%lld, %lld) in dim %d leaves nothing "
+				"of its %lld elements",
+				(long long)low->v[d], (long long)high->v[d], d,
+				(long long)*size);
 		if (!add_i64(*size, low->v[d], size) || !add_i64(*size, high->v[d], size))
 			return op_wrong(op,
 				"pad makes dim %d longer than "

@@ -523,6 +523,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         x = self.pick(rank=1)
         widths = [(self.random.choice([0, 0, 1, 2, 4]),
                    self.random.choice([0, 0, 1, 3])) for _ in x.dims]
+        if self.chance(0.3):
+            shifts = [self.random.randint(1 - s, s - 1) for s in x.dims]
+            widths = [(n, -n) if self.chance(0.6) else w for n, w in zip(shifts, widths)]
         dims = [s + low + high for s, (low, high) in zip(x.dims, widths)]
         if math.prod(dims) > MOST_ELEMENTS:
             return None

@@ -542,7 +542,9 @@ class Machine:
 
     def call_pad(self, x, widths, value=0):
         filler = self.tensor(value, x.dtype).a
-        return self.move(x, lambda a: np.pad(a, widths, constant_values=filler))
+        around = [(max(low, 0), max(high, 0)) for low, high in widths]
+        cut = tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in zip(x.a.shape, widths))
+        return self.move(x, lambda a: np.pad(a[cut], around, constant_values=filler))
 
     def call_roll(self, x, shift, dim=0):
         return self.move(x, lambda a: np.roll(a, shift, axis=dim))

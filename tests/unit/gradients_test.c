@@ -342,6 +342,8 @@ grow_pad(Scope *s)
 	for (int d = 0; d < x->type.rank; d++) {
 		low_edge[d] = below(2);
 		high[d] = below(3) / 2;
+		if (x->type.dims[d] > 1 && !below(3))
+			*(below(2) ? &low_edge[d] : &high[d]) = -1;
 	}
 	return make_pad(s->k, x, around, low_edge, high);
 }

@@ -420,10 +420,11 @@ run_pads(Tally *t, Case c)
 {
 	int64_t n = c.rows[0];
 
-	for (c.a = 0; c.a <= n; c.a++)
-		for (c.b = 0; c.b <= n; c.b++) {
+	for (c.a = 1 - n; c.a <= n; c.a++)
+		for (c.b = 1 - n; c.b <= n; c.b++) {
 			c.result = n + c.a + c.b;
-			if (c.result % c.ways == 0 && c.result > n)
+			bool pads = c.a > 0 || c.b > 0;
+			if (pads && c.result > 0 && c.result % c.ways == 0)
 				run(t, c);
 		}
 }

@@ -221,7 +221,7 @@ is_pair(const Item *item)
 		&& item->items[1].kind == IT_int;
 }
 
-/* ((lo, hi), ...), one pair for each dim */
+/* ((lo, hi), ...), one pair for each dim; what is negative cuts, and is known to leave some */
 bool
 arg_widths(Call *c, Argument *a)
 {
@@ -235,10 +235,6 @@ arg_widths(Call *c, Argument *a)
 			break;
 		a->widths.low[d] = pair->items[0].integer;
 		a->widths.high[d] = pair->items[1].integer;
-		if (pair->items[0].integer >= 0 && pair->items[1].integer >= 0)
-			continue;
-		return complain(c->elab, DIAG_argument_kind, pair->range,
-			"padding cannot be negative; a slice removes elements");
 	}
 	if (!right)
 		complain(c->elab, DIAG_argument_kind, x->range,

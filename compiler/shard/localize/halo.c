@@ -384,6 +384,59 @@ emit_window(Localizer *l, const Op *op, int dim, Value **v, int n, Value *paddin
 	return made;
 }
 
+/* ---- shifts ----------------------------------------------------------- */
+
+static bool
+is_zero(const Value *scalar)
+{
+	const Op *made = scalar->def;
+
+	return made && made->kind == O_constant && op_int(made, A_value) == 0;
+}
+
+/* What each device receives; the padding where nobody sends, as zeros are there already. */
+static Value *
+receive(Localizer *l, const Halo *h, Value *rows, const int64_t *source, Value *padding)
+{
+	int64_t first = 0, end = h->ways;
+	Make k = named(l->make, rows->name);
+
+	while (first < end && source[first] < 0)
+		first++;
+	while (end > first && source[end - 1] < 0)
+		end--;
+	if (first == end)
+		return make_splat(k, padding, &rows->type);
+	Value *got = exchange(l, rows, &h->axes, source);
+	if ((!first && end == h->ways) || is_zero(padding))
+		return got;
+	Value *at = device_offset(l, &h->axes, 1);
+	Value *is_sent = first ? make_compare(k, DIR_GE, at, number(l, first))
+			       : make_compare(k, DIR_LT, at, number(l, end));
+	Value *none = make_splat(k, padding, &got->type);
+	return make_select(k, make_splat(k, is_sent, &got->type), got, none);
+}
+
+/* The last rows of one shard, the first of the next; on one device, of its own.  `padding`:
+   what comes where nothing does; NULL: it comes round. */
+static Value *
+emit_shift(Localizer *l, const Op *op, int dim, Value *x, Value *padding)
+{
+	Halo h = halo_plan(l->arena, op, dim, &x->type, &op->results[0]->placement);
+	const HaloRound *round = h.parts[0].rounds;
+	int64_t rows = x->type.dims[dim];
+	int64_t rest = (h.parts[0].base % rows + rows) % rows;
+	Value *parts[2];
+	int n = 0;
+
+	for (int i = rest ? 0 : 1; i < 2; i++) {
+		Value *v =
+			slice_rows(l, x, dim, i ? 0 : rows - rest, i ? rows - rest : rows, 1);
+		parts[n++] = receive(l, &h, v, round[i].source, padding);
+	}
+	return make_concatenate(named(l->make, parts[0]->name), n, parts, dim);
+}
+
 /* ---- each op ---------------------------------------------------------- */
 
 static bool
@@ -436,7 +489,23 @@ localize_slice(Localizer *l, Op *op)
 	stand_for(l, op, v);
 }
 
-/* Padding of whole dims comes last. */
+/* x without what is cut, which low and high do not say any more. */
+static Value *
+without_cut(Localizer *l, Value *x, int64_t *low, int64_t *high)
+{
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+
+	for (int d = 0; d < x->type.rank; d++) {
+		start[d] = greater(-low[d], 0);
+		limit[d] = x->type.dims[d] + lesser(high[d], 0);
+		stride[d] = 1;
+		low[d] = greater(low[d], 0);
+		high[d] = greater(high[d], 0);
+	}
+	return make_slice(named(l->make, x->name), x, start, limit, stride);
+}
+
+/* Padding of whole dims comes last; programs of a device have none that cuts. */
 void
 localize_pad(Localizer *l, Op *op)
 {
@@ -444,18 +513,24 @@ localize_pad(Localizer *l, Op *op)
 	Value *v = op->operands[0];
 	Type shard = v->type;
 	int64_t low[MAX_RANK], high[MAX_RANK];
+	bool cuts = false;
 
-	if (!any_moves_split(op)) {
+	for (int d = 0; d < shard.rank; d++)
+		cuts |= op_ints(op, A_low)->v[d] < 0 || op_ints(op, A_high)->v[d] < 0;
+	if (!any_moves_split(op) && !cuts) {
 		set_local_type(op);
 		return;
 	}
 	for (int d = 0; d < shard.rank; d++) {
 		bool split = placement_dim_ways(p, d) > 1;
 		if (moves_split(op, d, &shard))
-			v = emit_window(l, op, d, &v, 1, op->operands[1]);
+			v = halo_is_shift(op, d)
+				? emit_shift(l, op, d, v, op->operands[1])
+				: emit_window(l, op, d, &v, 1, op->operands[1]);
 		low[d] = split ? 0 : op_ints(op, A_low)->v[d];
 		high[d] = split ? 0 : op_ints(op, A_high)->v[d];
 	}
+	v = without_cut(l, v, low, high);
 	Make k = named(l->make, op->results[0]->name);
 	stand_for(l, op, make_pad(k, v, op->operands[1], low, high));
 }
@@ -493,25 +568,13 @@ localize_reverse(Localizer *l, Op *op)
 
 /* ---- roll ------------------------------------------------------------- */
 
-/* The last rows of one shard, the first of the next; on one device, of its
-   own. */
 void
 localize_roll(Localizer *l, Op *op)
 {
-	Value *x = op->operands[0], *parts[2];
-	int dim = (int)op_int(op, A_along), n = 0;
-	Halo h = halo_plan(l->arena, op, dim, &x->type, &op->results[0]->placement);
-	const HaloRound *round = h.parts[0].rounds;
-	int64_t rows = x->type.dims[dim], rest = op_int(op, A_shift) % rows;
-
-	if (rest) {
-		Value *end = slice_rows(l, x, dim, rows - rest, rows, 1);
-		parts[n++] = exchange(l, end, &h.axes, round[0].source);
-	}
-	Value *begin = slice_rows(l, x, dim, 0, rows - rest, 1);
-	parts[n++] = exchange(l, begin, &h.axes, round[1].source);
-	stand_for(l, op, make_concatenate(named(l->make, parts[0]->name), n, parts, dim));
+	stand_for(l, op, emit_shift(l, op, (int)op_int(op, A_along), op->operands[0], NULL));
 }
+
+/* ---- windows ---------------------------------------------------------- */
 
 /* What is around whole dims, and the rows of others that windows along split ones show; of
    these then the windows. */

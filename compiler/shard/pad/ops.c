@@ -232,38 +232,23 @@ prepare_slice(Padder *p, Op *op)
 }
 
 /*
- * The operand's padding becomes part of what is put around it.  Where that is
- * less than the padding, what is too much of it comes round to the front:
+ * The operand's padding becomes part of what is put around it; what is too much of it is
+ * cut:
  *
- *   7 elements computed with 8, one before them, 8 in all    roll(select(iota < 7, x, 0), 1)
- *
- * or the operand is trimmed, if its padding does not fit at all.
+ *   7 elements computed with 8, one before them, 8 in all    pad(select(iota < 7, x, 0), 1, -1)
  */
 static void
 prepare_pad(Padder *p, Op *op)
 {
 	const Value *result = op->results[0];
-	int64_t low[MAX_RANK], high[MAX_RANK], none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
+	int64_t low[MAX_RANK], high[MAX_RANK];
 
-	for (int d = 0; d < result->type.rank; d++) {
-		bool whole = is_linked(p, op, 0, d);
-		if (!whole && op->operands[0]->type.dims[d] > pad_size(p, result, d))
-			op->operands[0] = pad_trim(p, op->operands[0], (uint16_t)(1u << d));
-		else if (!whole && pad_is_padded(op->operands[0], d))
+	for (int d = 0; d < result->type.rank; d++)
+		if (!is_linked(p, op, 0, d) && pad_is_padded(op->operands[0], d))
 			mask_operand(p, op, 0, d, op->operands[1]);
-	}
-	/* of what is rolled it is not known any more what was padding */
 	for (int d = 0; d < result->type.rank; d++) {
-		int64_t room = pad_size(p, result, d) - op->operands[0]->type.dims[d];
 		low[d] = op_ints(op, A_low)->v[d];
-		if (low[d] > room) {
-			more[d] = room;
-			op->operands[0] = make_pad(named(p->make, "padded"), op->operands[0],
-				op->operands[1], none, more);
-			roll_operand(p, op, d, low[d]);
-			low[d] = room = more[d] = 0;
-		}
-		high[d] = room - low[d];
+		high[d] = pad_size(p, result, d) - op->operands[0]->type.dims[d] - low[d];
 		set_direct(p, result, d);
 	}
 	op_set_ints(op, A_low, result->type.rank, low);

@@ -55,8 +55,7 @@ narrower_place(const Value *v, const Placement *to, Placement *at)
 		AxisList axes = placement_dim(to, d);
 		if (!axes.n)
 			continue;
-		if (d >= rank || op->operands[0]->type.dims[d] != v->type.dims[d]
-			|| ints_contain(op_ints(op, A_windowed), d))
+		if (d >= rank || halo_moves(op, d, op->operands[0]->type.dims[d]))
 			return false;
 		placement_set_dim(at, d, &axes);
 	}

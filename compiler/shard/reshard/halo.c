@@ -138,6 +138,39 @@ plan_windows(Arena *a, Halo *h, const Op *op, const Type *shards)
 		op_has(op, A_before) ? op_ints(op, A_before)->v[i] : 0);
 }
 
+/* Each device gets rows of that so many before it; if there is none and they do not come round,
+   nobody's. */
+static HaloRound
+shift_round(Arena *a, const Halo *h, int64_t rows, int64_t distance, bool round)
+{
+	bool any = round ? distance % h->ways != 0
+			 : distance && distance < h->ways && -distance < h->ways;
+	HaloRound shift = {.rows = any ? rows : 0};
+
+	shift.source = NEW_ARRAY(a, int64_t, h->ways);
+	for (int64_t r = 0; r < h->ways; r++) {
+		bool there = distance <= r && r - distance < h->ways;
+		shift.source[r] = round ? modulo(r - distance, h->ways)
+			: there		? r - distance
+					: -1;
+	}
+	return shift;
+}
+
+/* The last rows of one shard before the first rows of the next: two shifts,
+   of which one may stay where it is. */
+static void
+plan_shift(Arena *a, Halo *h, int64_t rows, int64_t by, bool round)
+{
+	int64_t rest = modulo(by, rows), shards_on = (by - rest) / rows;
+	HaloPart *part = add_part(a, h, rows, by);
+
+	part->nrounds = 2;
+	part->rounds = NEW_ARRAY(a, HaloRound, 2);
+	part->rounds[0] = shift_round(a, h, rest, shards_on + 1, round);
+	part->rounds[1] = shift_round(a, h, rows - rest, shards_on, round);
+}
+
 /* One part after the other, behind what a pad puts before the first. */
 static void
 plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
@@ -145,6 +178,10 @@ plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
 	bool pad = op_has(op, A_low);
 	int64_t base = pad ? op_ints(op, A_low)->v[h->dim] : 0;
 
+	if (halo_is_shift(op, h->dim)) {
+		plan_shift(a, h, shards[0].dims[h->dim], base, false);
+		return;
+	}
 	for (int i = 0; i < (pad ? 1 : op->noperands); i++) {
 		int64_t rows = shards[i].dims[h->dim];
 		add_part(a, h, rows, base);
@@ -152,32 +189,10 @@ plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
 	}
 }
 
-/* Each device gets rows of that so many before it. */
-static HaloRound
-shift_round(Arena *a, const Halo *h, int64_t rows, int64_t distance)
-{
-	HaloRound round = {.rows = distance % h->ways ? rows : 0};
-
-	round.source = NEW_ARRAY(a, int64_t, h->ways);
-	for (int64_t r = 0; r < h->ways; r++)
-		round.source[r] = modulo(r - distance, h->ways);
-	return round;
-}
-
-/* The last rows of one shard before the first rows of the next: two shifts,
-   of which one may stay where it is. */
 static void
 plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
 {
-	int64_t rows = shards[0].dims[h->dim];
-	int64_t shards_on = op_int(op, A_shift) / rows;
-	int64_t rest = op_int(op, A_shift) % rows;
-	HaloPart *part = add_part(a, h, rows, op_int(op, A_shift));
-
-	part->nrounds = 2;
-	part->rounds = NEW_ARRAY(a, HaloRound, 2);
-	part->rounds[0] = shift_round(a, h, rest, shards_on + 1);
-	part->rounds[1] = shift_round(a, h, rows - rest, shards_on);
+	plan_shift(a, h, shards[0].dims[h->dim], op_int(op, A_shift), true);
 }
 
 typedef struct Mover {
@@ -204,6 +219,12 @@ bool
 halo_kind(OpKind kind)
 {
 	return mover(kind) != NULL;
+}
+
+bool
+halo_is_shift(const Op *op, int dim)
+{
+	return op_has(op, A_low) && op_ints(op, A_low)->v[dim] == -op_ints(op, A_high)->v[dim];
 }
 
 /* What the op's attributes say of the dim. */

@@ -50,6 +50,8 @@ typedef struct Halo {
 bool halo_kind(OpKind kind);
 /* Does it, along the dim of an operand of that size? */
 bool halo_moves(const Op *op, int dim, int64_t size);
+/* ... as a roll does, but that nothing comes round: a pad that cuts what it puts around? */
+bool halo_is_shift(const Op *op, int dim);
 /* `shards` are the operands' types on one device, `result` is where the op's
    result is.  The result's type is still that of the whole tensor. */
 Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result);
