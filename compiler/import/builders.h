@@ -83,6 +83,11 @@ typedef struct Padding {
 } Padding;
 Value *pad_around(Import *in, Value *x, Value *padding, const Padding *by);
 
+/* shifts.c: operands after each other, if that is one of them moved along the dim; or NULL. */
+Value *moved_together(Make k, int n, Value *const *parts, int dim);
+/* ... and parts of what is put together or padded, of a program that is read. */
+void join_shifts(Module *m, Arena *a);
+
 /* windows.c: of each dim of a tensor: how many elements a window has, from one window to the
    next, from one element to the next; what is put around the tensor, and into it. */
 typedef struct Frame {

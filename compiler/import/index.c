@@ -136,6 +136,18 @@ add_row(Import *in, Value *x, Value *index, Value *update, int dim)
 	return add_rows(in, x, index, as_row(in, x, update, dim), dim);
 }
 
+/* Is the scalar a number below n? */
+static bool
+is_below(const Value *index, int64_t n)
+{
+	const Op *made = index->def;
+
+	while (made && (made->kind == O_broadcast || made->kind == O_reshape))
+		made = made->operands[0]->def;
+	return made && made->kind == O_constant && op_ints(made, A_value)->n == 1
+		&& op_int(made, A_value) >= 0 && op_int(made, A_value) < n;
+}
+
 /* JAX drops a row that is outside; dynamic_update_slice would move it: what was there is
    written back then. */
 static Value *
@@ -149,6 +161,8 @@ set_row(Import *in, Value *x, Value *index, Value *update, int dim)
 	memcpy(sizes, x->type.dims, sizeof sizes);
 	sizes[dim] = 1;
 	Value *row = as_row(in, x, update, dim);
+	if (is_below(index, x->type.dims[dim]))
+		return make_dynamic_update_slice(k, x, row, start);
 	Value *old = make_dynamic_slice(k, x, start, sizes);
 	Value *end = make_constant(k, D_i32, x->type.dims[dim]);
 	Value *above = make_compare(k, DIR_GE, index, make_constant(k, D_i32, 0));

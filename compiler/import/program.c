@@ -278,6 +278,8 @@ import_program(Session *s, int file, const ImportOptions *options)
 		list_missing(&in, DIAG_jax_op, false, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);
 	if (right)
+		join_shifts(in.module, a);
+	if (right)
 		list_missing(&in, DIAG_jax_opaque, true,
 			"no counterpart in shdc; planned as memory that is read and written, "
 			"not run");

@@ -148,17 +148,38 @@ import_op_concatenate(Import *in, const MlirOp *op, int detail)
 		in->results[0] = make_roll(in->make, x, (int)dim, by);
 		return true;
 	}
-	in->results[0] = make_concatenate(in->make, in->noperands, in->operands, (int)dim);
+	in->results[0] = moved_together(in->make, in->noperands, in->operands, (int)dim);
+	if (!in->results[0])
+		in->results[0] =
+			make_concatenate(in->make, in->noperands, in->operands, (int)dim);
 	return true;
 }
 
-/* Of a concatenation the one part that the elements from `start` to `limit` are of, whose own
-   these bounds become; NULL of others. */
+/* What is padded, if the elements from `start` to `limit` are all of it, whose own these bounds
+   become. */
+static Value *
+inside_of_padding(const Op *pad, int64_t *start, int64_t *limit)
+{
+	const Type *x = &pad->operands[0]->type;
+	const int64_t *low = op_ints(pad, A_low)->v;
+
+	for (int d = 0; d < x->rank; d++)
+		if (start[d] < low[d] || limit[d] > low[d] + x->dims[d])
+			return NULL;
+	for (int d = 0; d < x->rank; d++)
+		start[d] -= low[d], limit[d] -= low[d];
+	return pad->operands[0];
+}
+
+/* Of a concatenation the one part that the elements from `start` to `limit` are of, or what is
+   padded, whose own these bounds become; NULL of others. */
 static Value *
 part_that_holds(const Value *x, int64_t *start, int64_t *limit)
 {
 	const Op *made = x->def;
 
+	if (made && made->kind == O_pad)
+		return inside_of_padding(made, start, limit);
 	if (!made || made->kind != O_concatenate)
 		return NULL;
 	int dim = (int)op_int(made, A_dim);
@@ -229,12 +250,37 @@ padded_type(const Type *from, const int64_t *low, const int64_t *high, Type *typ
 	return type_can_be(type);
 }
 
+/* Of a slice whose paddings are where what it leaves out would be: what it is of, with so much
+   less around it. */
+static Value *
+without_slice(Value *x, int64_t *low, int64_t *high)
+{
+	const Op *made = x->def;
+	int rank = x->type.rank;
+
+	if (!made || made->kind != O_slice)
+		return x;
+	const Type *whole = &made->operands[0]->type;
+	const int64_t *start = op_ints(made, A_start)->v, *limit = op_ints(made, A_limit)->v;
+	for (int d = 0; d < rank; d++) {
+		bool leaves = start[d] == 0 || low[d] <= 0;
+		leaves &= limit[d] == whole->dims[d] || high[d] <= 0;
+		if (!leaves || op_ints(made, A_stride)->v[d] != 1)
+			return x;
+	}
+	for (int d = 0; d < rank; d++) {
+		low[d] -= start[d];
+		high[d] -= whole->dims[d] - limit[d];
+	}
+	return made->operands[0];
+}
+
 /* Paddings between elements first, those behind the last being some of what is behind; a
    negative one cuts. */
 Value *
 pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 {
-	int64_t low[MAX_RANK], high[MAX_RANK];
+	int64_t high[MAX_RANK];
 	int rank = x->type.rank;
 	Type type;
 
@@ -249,15 +295,12 @@ pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 	}
 	if (!x || !padded_type(&x->type, by->low, high, &type))
 		return NULL;
-	for (int d = 0; d < rank && x; d++) {
-		int64_t size = x->type.dims[d], from = greater(-by->low[d], 0);
-		int64_t to = high[d] < 0 ? size + high[d] : size;
-		if (from >= to) /* nothing of it is left */
-			return make_splat(in->make, padding, &type);
-		x = make_slice_dim(in->make, x, d, from, to, 1);
-		low[d] = greater(by->low[d], 0);
-		high[d] = greater(high[d], 0);
-	}
+	for (int d = 0; d < rank; d++)
+		if (by->low[d] <= -x->type.dims[d] || high[d] <= -x->type.dims[d])
+			return make_splat(in->make, padding, &type); /* nothing of it is left */
+	int64_t low[MAX_RANK];
+	memcpy(low, by->low, sizeof low);
+	x = without_slice(x, low, high);
 	return make_pad(in->make, x, padding, low, high);
 }
 

@@ -165,6 +165,16 @@ def rolls(x, v):
         x[3], x[:, -1:], x[2:3, 5:12:3], x[:, 15:17], (v > 0)[7]
 
 
+def shifts(x, p, w):
+    """What was there a step before: of tokens, with a state, of samples that a filter sees."""
+    first, rest = jnp.zeros_like(x[:, :1]), x[:, :-1]
+    filled = jnp.pad(x, ((0, 0), (3, 0), (0, 0)))
+    return jnp.concatenate([first, rest], 1) * x, jnp.concatenate([p[:, None], rest], 1), jnp.diff(x, axis=1, prepend=0), \
+        jnp.concatenate([x[:, 1:], x[:, -1:]], 1), jnp.pad(x, ((0, 0), (2, 0), (0, 0)))[:, :-2], lax.pad(x, 1., [(0, 0, 0), (-17, 17, 0), (1, -2, 0)]), \
+        jnp.pad(x, ((0, 0), (1, 0), (0, 0)), mode="edge")[:, :-1], sum(filled[:, i:i + x.shape[1]] * w[i] for i in range(4)), \
+        jnp.roll(x, 1, 1).at[:, 0].set(p), x.at[5].set(p[0]), x.at[:, 9].set(p)
+
+
 def constants(x):
     """Arrays in the text, of every dtype."""
     made = np.arange(-8, 24, dtype=np.float64).reshape(4, 8)
@@ -382,6 +392,9 @@ MORE = {
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "pools": (pools, AT((4, 10, 12, 4), "data", None, None, "model"), AT((4, 10, 12, 4), None, None, None, "model")),
+    "shifts": (shifts, AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
+    "shifts_gradient": (jax.grad(lambda *args: sum((y ** 3).sum() for y in shifts(*args)), (0, 1, 2)),
+                        AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
     "running": (running, AT((8, 24), "data", "model")),
     "pairs_of": (pairs_of, AT((8, 24), None, "model"), AT((8, 24), "data", None)),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
