@@ -106,8 +106,7 @@ bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v
 /* sums.c: a product; dims of a batch, of both; those that are summed */
 Value *dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb,
 	const Numbers *lc, const Numbers *rc, DType dtype);
-/* sums.c: of the combiner, element by element */
-Value *combine(Make k, Combiner c, Value *a, Value *b);
+/* sums.c */
 bool is_identity(const Value *init, Combiner c);
 
 /* hits.c: rows at positions by comparing.  flat has the dims of a batch, that of rows, and

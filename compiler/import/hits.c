@@ -84,7 +84,7 @@ hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along,
 	Value *hits = find_hits(k, rows, &wide), *all = make_broadcast(k, update, &wide, to);
 	Value *picked = make_select(k, hits, all, none);
 	picked = n ? make_reduce(k, c, picked, n, dims) : picked;
-	return combine(k, c, flat, batches_in_order(k, picked, along));
+	return make_combine(k, c, flat, batches_in_order(k, picked, along));
 }
 
 /* update[batches, one dim of the rows, the others] */

@@ -109,7 +109,7 @@ reduce_windows(Import *in, const MlirOp *op, const Frame *frame, const Combiner 
 			    : frame_show(in, op, x, init, frame);
 	v = dim < 0 ? reduce_last(in->make, *combiner, v, x->type.rank) : v;
 	return v && !identity
-		? combine(in->make, *combiner, v, make_splat(in->make, init, &v->type))
+		? make_combine(in->make, *combiner, v, make_splat(in->make, init, &v->type))
 		: v;
 }
 

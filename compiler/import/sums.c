@@ -208,19 +208,6 @@ is_identity(const Value *init, Combiner c)
 		&& op_int(init->def, A_value) == combiner_identity(c, init->type.dtype);
 }
 
-Value *
-combine(Make k, Combiner c, Value *a, Value *b)
-{
-	static const OpKind kinds[] = {[C_add] = O_add,
-		[C_max] = O_maximum,
-		[C_min] = O_minimum,
-		[C_mul] = O_mul,
-		[C_and] = O_and,
-		[C_or] = O_or};
-
-	return make_binary(k, kinds[c], a, b);
-}
-
 /* Tensors of one shape, over dims of it, each from a scalar on, by a region that lifts? */
 static bool
 reduces_alike(Import *in, const MlirOp *op, const Numbers *dims)
@@ -250,7 +237,7 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 		Value *v = make_reduce(in->make, c, in->operands[0], dims.n, dims.v);
 		Value *init = in->operands[1];
 		if (v && !is_identity(init, c))
-			v = combine(in->make, c, v, make_splat(in->make, init, &v->type));
+			v = make_combine(in->make, c, v, make_splat(in->make, init, &v->type));
 		in->results[0] = v;
 		return true;
 	}

@@ -531,6 +531,19 @@ make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims)
 }
 
 Value *
+make_combine(Make k, Combiner c, Value *a, Value *b)
+{
+	static const OpKind kinds[] = {[C_add] = O_add,
+		[C_max] = O_maximum,
+		[C_min] = O_minimum,
+		[C_mul] = O_mul,
+		[C_and] = O_and,
+		[C_or] = O_or};
+
+	return make_binary(k, kinds[c], a, b);
+}
+
+Value *
 make_cumsum(Make k, Combiner c, Value *x, int dim)
 {
 	if (!x)

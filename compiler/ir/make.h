@@ -121,6 +121,8 @@ Value *make_take(Make k, Value *x, Value *index, int dim);
 Value *make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims);
 /* Of each element and all before it. */
 Value *make_cumsum(Make k, Combiner c, Value *x, int dim);
+/* Of the combiner, element by element. */
+Value *make_combine(Make k, Combiner c, Value *a, Value *b);
 typedef struct DotDims {
 	int nbatch, ncontract;
 	int64_t lhs_batch[MAX_RANK], rhs_batch[MAX_RANK];

@@ -5,6 +5,7 @@
  *   explicit    L_global -> L_global        where values of explicit functions are
  *   propagate   L_global -> L_sharded       where every value is
  *   contract    L_sharded -> L_sharded      sums of products as dots
+ *   scans       L_sharded -> L_sharded      running sums a shard at a time
  *   merge       L_sharded -> L_sharded      equal ops once
  *   partition   L_sharded -> L_resharded    what moves so that ops run locally
  *   localize    L_resharded -> L_device     moves become collectives
@@ -39,6 +40,9 @@ bool propagate(Module *m);
 
 /* contract.c: false if nothing changes */
 bool contract(Module *m);
+
+/* scans.c: false if nothing changes */
+bool scans(Module *m);
 
 /* merge.c: false if nothing changes.  If something is computed twice, or at L_resharded
    kept for users far from it, `decide` says of the module as it came what is shared */
