@@ -2,7 +2,8 @@
  * pooling.c - reductions of windows, running ones too, and what goes back through them.
  *
  *   max pool, x f32[8,16,16,4]    windows(x)  f32[8,8,8,4,2,2], reduced over the last two
- *   cummax, x f32[n]              x with x one before it, that with itself two before, 4, ..
+ *   cumlogsumexp, x f32[n]        x with x one before it, that with itself two before, 4, ..;
+ *                                 in parts, which devices may have
  *   gradient of a max pool        of each window, which element it takes; of each element,
  *                                 the windows that take it
  */
@@ -60,19 +61,18 @@ running_dim(const Frame *frame, const Type *type)
 static Value *
 shifted(Make k, Value *x, Value *init, int dim, int64_t by, bool up)
 {
-	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, n = x->type.dims[dim];
+	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
 
-	*(up ? &low[dim] : &high[dim]) = by;
-	return make_pad(k, make_slice_dim(k, x, dim, up ? 0 : by, up ? n - by : n, 1), init,
-		low, high);
+	low[dim] = up ? by : -by;
+	high[dim] = -low[dim];
+	return make_pad(k, x, init, low, high);
 }
 
-/* With a body of its own, by doubling: after i rounds each element is that of 2^i, up to it
-   or from it on. */
+/* By doubling: after i rounds each element is that of 2^i, up to it or from it on. */
 static Value *
-run_doubling(Import *in, const MlirOp *op, int dim, bool up)
+run_doubling(Import *in, const MlirOp *op, Value *v, int dim, bool up)
 {
-	Value *v = in->operands[0], *init = in->operands[1];
+	Value *init = in->operands[1];
 
 	for (int64_t by = 1; v && by < v->type.dims[dim]; by *= 2) {
 		Value *other = shifted(in->make, v, init, dim, by, up);
@@ -80,6 +80,54 @@ run_doubling(Import *in, const MlirOp *op, int dim, bool up)
 		v = read_lifted(in, op, a, b);
 	}
 	return v;
+}
+
+/* In how many parts n elements are done: as many as devices of the mesh that may each have
+   some, for then a part sends its last row alone; of several elements each. */
+static int64_t
+run_parts(const Import *in, int64_t n)
+{
+	int64_t parts = gcd_i64(n, in->module->mesh.ndevices), least = 2;
+
+	while (parts == n && n % least)
+		least++;
+	return parts == n ? n / least : parts;
+}
+
+/* With a body of its own: of each part by itself, then what those before it come to, or those
+   behind it, with each of its elements. */
+static Value *
+run_body(Import *in, const MlirOp *op, int dim, bool up)
+{
+	Value *x = in->operands[0];
+	Make k = in->make;
+	int64_t n = x->type.dims[dim], parts = run_parts(in, n), to[MAX_RANK];
+	Type whole = x->type, shape = x->type;
+
+	if (parts < 2 || shape.rank == MAX_RANK)
+		return run_doubling(in, op, x, dim, up);
+	shape.rank++;
+	for (int d = shape.rank - 1; d > dim; d--)
+		shape.dims[d] = x->type.dims[d - 1];
+	shape.dims[dim] = parts;
+	shape.dims[dim + 1] = n / parts;
+	for (int d = 0; d < whole.rank; d++)
+		to[d] = d > dim ? d + 1 : d;
+	Value *each = make_reshape(k, x, shape.rank, shape.dims);
+	each = run_doubling(in, op, each, dim + 1, up);
+	if (!each)
+		return NULL;
+	int64_t last = up ? n / parts - 1 : 0;
+	whole.dims[dim] = parts;
+	Value *all = make_slice_dim(k, each, dim + 1, last, last + 1, 1);
+	all = make_reshape(k, all, whole.rank, whole.dims);
+	all = shifted(k, all, in->operands[1], dim, 1, up);
+	all = run_doubling(in, op, all, dim, up);
+	if (!all)
+		return NULL;
+	all = make_broadcast(k, all, &shape, to);
+	each = up ? read_lifted(in, op, all, each) : read_lifted(in, op, each, all);
+	return each ? make_reshape(k, each, x->type.rank, x->type.dims) : NULL;
 }
 
 static Value *
@@ -104,7 +152,7 @@ reduce_windows(Import *in, const MlirOp *op, const Frame *frame, const Combiner 
 	bool identity = combiner && is_identity(init, *combiner);
 
 	if (!combiner)
-		return run_doubling(in, op, dim, up);
+		return run_body(in, op, dim, up);
 	Value *v = dim >= 0 ? run_combiner(in->make, *combiner, x, dim, up)
 			    : frame_show(in, op, x, init, frame);
 	v = dim < 0 ? reduce_last(in->make, *combiner, v, x->type.rank) : v;
