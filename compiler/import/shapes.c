@@ -212,21 +212,23 @@ import_op_slice(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
-/* k paddings behind each element of a dim: [n] -> [n, 1 + k] -> [n (1 + k)] */
+/* Of each element of a dim so many paddings before it, and so many behind:
+   [n] -> [n, 1] -> [n, before + 1 + behind] -> [n (before + 1 + behind)] */
 static Value *
-spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
+spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t before, int64_t behind)
 {
 	int64_t dims[MAX_RANK + 1], low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
 	int64_t n = x->type.dims[dim], wide;
 	int rank = x->type.rank;
 
-	if (!mul_i64(n, 1 + k, &wide) || rank == MAX_RANK)
+	if (!mul_i64(n, before + 1 + behind, &wide) || rank == MAX_RANK)
 		return NULL;
 	memcpy(dims, x->type.dims, (size_t)(dim + 1) * sizeof dims[0]);
 	dims[dim + 1] = 1;
 	memcpy(dims + dim + 2, x->type.dims + dim + 1,
 		(size_t)(rank - dim - 1) * sizeof dims[0]);
-	high[dim + 1] = k;
+	low[dim + 1] = before;
+	high[dim + 1] = behind;
 	Value *y = make_reshape(in->make, x, rank + 1, dims);
 	y = make_pad(in->make, y, padding, low, high);
 	memcpy(dims, x->type.dims, (size_t)rank * sizeof dims[0]);
@@ -275,33 +277,79 @@ without_slice(Value *x, int64_t *low, int64_t *high)
 	return made->operands[0];
 }
 
+/* Does every axis that divides a size, and `all`, divide so many groups? */
+static bool
+groups_divide(const Mesh *mesh, int64_t size, int64_t all, int64_t groups)
+{
+	for (int i = 0; i < mesh->naxes; i++) {
+		int64_t ways = mesh->axes[i].size;
+		if (size % ways == 0 && all % ways == 0 && groups % ways)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * If what comes out of a dim are whole groups of an element with its paddings, x is moved by
+ * such before they are there; low and high say by how many, and `before` how many paddings of
+ * a group are before its element.  Else false.
+ *
+ *   pad(x, 3_0_1), x: f32[8]    18 elements, 9 groups of 2: pad(x, 1_0), then one before each
+ */
+static bool
+moves_groups(const Import *in, int64_t n, const Padding *by, int dim, int64_t *low,
+	int64_t *high, int64_t *before)
+{
+	int64_t group = 1 + by->inner[dim];
+	int64_t size = by->low[dim] + n * group - by->inner[dim] + by->high[dim];
+
+	*before = (by->low[dim] % group + group) % group;
+	*low = (by->low[dim] - *before) / group;
+	*high = size / group - n - *low;
+	return size % group == 0 && *low > -n && *high > -n
+		&& groups_divide(&in->module->mesh, n, size, size / group);
+}
+
 /* Paddings between elements first, those behind the last being some of what is behind; a
    negative one cuts. */
 Value *
 pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 {
-	int64_t high[MAX_RANK];
+	int64_t low[MAX_RANK], high[MAX_RANK], before[MAX_RANK] = {0};
+	int64_t moved[MAX_RANK] = {0}, behind[MAX_RANK] = {0};
 	int rank = x->type.rank;
-	Type type;
+	Type wide = x->type, type;
 
+	memcpy(low, by->low, sizeof low);
 	memcpy(high, by->high, sizeof high);
-	for (int d = 0; d < rank && x; d++) {
-		if (by->inner[d] < 0 || by->inner[d] > INT32_MAX)
+	for (int d = 0; d < rank; d++) {
+		int64_t inner = wide.dims[d] > 1 ? by->inner[d] : 0;
+		if (by->inner[d] < 0 || by->inner[d] > INT32_MAX
+			|| !mul_i64(wide.dims[d], 1 + inner, &wide.dims[d]))
 			return NULL;
-		if (!by->inner[d] || x->type.dims[d] == 1)
-			continue;
-		x = spread_dim(in, x, padding, d, by->inner[d]);
-		high[d] -= by->inner[d];
+		high[d] -= inner;
 	}
-	if (!x || !padded_type(&x->type, by->low, high, &type))
+	if (!type_can_be(&wide) || !padded_type(&wide, low, high, &type))
 		return NULL;
 	for (int d = 0; d < rank; d++)
-		if (by->low[d] <= -x->type.dims[d] || high[d] <= -x->type.dims[d])
+		if (low[d] <= -wide.dims[d] || high[d] <= -wide.dims[d])
 			return make_splat(in->make, padding, &type); /* nothing of it is left */
-	int64_t low[MAX_RANK];
-	memcpy(low, by->low, sizeof low);
-	x = without_slice(x, low, high);
-	return make_pad(in->make, x, padding, low, high);
+	for (int d = 0; d < rank; d++) {
+		if (wide.dims[d] == x->type.dims[d])
+			continue;
+		if (moves_groups(in, x->type.dims[d], by, d, &moved[d], &behind[d], &before[d]))
+			low[d] = high[d] = 0;
+		else
+			moved[d] = behind[d] = before[d] = 0;
+	}
+	Value *y = make_pad(in->make, x, padding, moved, behind);
+	for (int d = 0; d < rank && y; d++)
+		if (wide.dims[d] != x->type.dims[d])
+			y = spread_dim(in, y, padding, d, before[d], by->inner[d] - before[d]);
+	if (!y)
+		return NULL;
+	y = without_slice(y, low, high);
+	return make_pad(in->make, y, padding, low, high);
 }
 
 bool

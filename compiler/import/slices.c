@@ -250,21 +250,137 @@ reached(Make k, const SliceDims *slices, const Numbers *sizes, Value *x)
 	return x;
 }
 
-bool
-gather_slices(Import *in, const SliceDims *slices, const Numbers *sizes, const Type *type)
+/* ---- an index that counts */
+
+/* Which dim of the wider shape the narrower's is, if the others are of size 1; -1: none. */
+static int
+dim_beside_ones(const Type *from, int dim, const Type *to)
 {
-	Value *x = reached(in->make, slices, sizes, in->operands[0]), *index = in->operands[1];
+	int nth = 0;
+
+	for (int d = 0; d < dim; d++)
+		nth += from->dims[d] != 1;
+	for (int d = 0; d < to->rank; d++)
+		if (to->dims[d] != 1 && nth-- == 0)
+			return to->dims[d] == from->dims[dim] ? d : -1;
+	return -1;
+}
+
+static bool
+is_below_zero(const Value *where, const Value *x)
+{
+	const Op *made = where->def;
+	const Op *zero = made && made->kind == O_compare ? made->operands[1]->def : NULL;
+
+	if (!zero || made->operands[0] != x || op_int(made, A_direction) != DIR_LT)
+		return false;
+	zero = zero->kind == O_broadcast ? zero->operands[0]->def : zero;
+	return zero && zero->kind == O_constant && op_ints(zero, A_value)->n == 1
+		&& op_int(zero, A_value) == 0;
+}
+
+/* The dim along which the value counts 0, 1, 2, ..., also where what is below 0 would be
+   another number; -1: there is none. */
+static int
+counted_dim(const Value *v)
+{
+	const Op *made = v->def;
+
+	if (!made)
+		return -1;
+	if (made->kind == O_iota)
+		return (int)op_int(made, A_iota_dim);
+	if (made->kind == O_select && is_below_zero(made->operands[0], made->operands[2]))
+		return counted_dim(made->operands[2]);
+	if (made->kind != O_broadcast && made->kind != O_reshape)
+		return -1;
+	int dim = counted_dim(made->operands[0]);
+	if (dim < 0 || made->kind == O_broadcast)
+		return dim < 0 ? -1 : (int)op_ints(made, A_dims)->v[dim];
+	return dim_beside_ones(&made->operands[0]->type, dim, &v->type);
+}
+
+/* A pair of a dim of x and of the indices more, in order. */
+static void
+add_batch(SliceDims *slices, int64_t dim, int64_t of_index)
+{
+	int i = slices->batch.n++;
+
+	slices->of_index.n++;
+	for (; i > 0 && slices->batch.v[i - 1] > dim; i--) {
+		slices->batch.v[i] = slices->batch.v[i - 1];
+		slices->of_index.v[i] = slices->of_index.v[i - 1];
+	}
+	slices->batch.v[i] = dim;
+	slices->of_index.v[i] = of_index;
+}
+
+static void
+drop_number(Numbers *list, int at)
+{
+	for (list->n--; at < list->n; at++)
+		list->v[at] = list->v[at + 1];
+}
+
+/*
+ * Of indices of which one counts the elements of a dim, as in x[arange(n), i], that dim is of a
+ * batch: it stays split as it is, and so do the others.  What is left of the indices.
+ */
+static Value *
+batch_counted(Import *in, SliceDims *slices, const Numbers *sizes, Value *index)
+{
+	const Op *made = index->def;
+	int vector = (int)slices->vector;
+	Value *left[MAX_RANK];
+	int n = 0;
+
+	if (!made || made->kind != O_concatenate || made->noperands != slices->where.n
+		|| op_int(made, A_dim) != vector || slices->where.n > MAX_RANK)
+		return index;
+	for (int i = 0, at = 0; i < made->noperands; i++) {
+		const Value *column = made->operands[i];
+		int64_t dim = slices->where.v[at];
+		int along = slices->where.n > 1 ? counted_dim(column) : -1, one = 0;
+		while (one < slices->one.n && slices->one.v[one] != dim)
+			one++;
+		bool batch = along >= 0 && along != vector && one < slices->one.n
+			&& sizes->v[dim] == 1 && !numbers_have(&slices->of_index, along)
+			&& column->type.dims[along] == in->operands[0]->type.dims[dim];
+		if (!batch) {
+			left[n++] = made->operands[i];
+			at++;
+			continue;
+		}
+		add_batch(slices, dim, along);
+		drop_number(&slices->one, one);
+		drop_number(&slices->where, at);
+	}
+	return n < made->noperands ? make_concatenate(in->make, n, left, vector) : index;
+}
+
+bool
+gather_slices(Import *in, const SliceDims *says, const Numbers *sizes, const Type *type)
+{
+	SliceDims slices = *says;
+	Value *x = reached(in->make, says, sizes, in->operands[0]), *index = in->operands[1];
 	int64_t order[MAX_RANK], inverse[MAX_RANK];
 	Flat cut;
 
-	if (!x || !flat_find(&cut, &x->type, slices, sizes->v)
-		|| !slices_fit(&cut, slices, index, type->rank))
+	if (!x || !flat_find(&cut, &x->type, says, sizes->v)
+		|| !slices_fit(&cut, says, index, type->rank))
 		return false;
-	Value *rows = find_rows(in->make, &cut, index, slices->vector, false);
+	Value *left = batch_counted(in, &slices, sizes, index);
+	Flat batches;
+	if (left && flat_find(&batches, &x->type, &slices, sizes->v)
+		&& slices_fit(&batches, &slices, left, type->rank)) {
+		cut = batches;
+		index = left;
+	}
+	Value *rows = find_rows(in->make, &cut, index, says->vector, false);
 	Value *flat = flatten(in->make, &cut, x);
 	if (!rows || !flat)
 		return false;
-	slice_order(&cut, slices, type->rank, order);
+	slice_order(&cut, &slices, type->rank, order);
 	for (int d = 0; d < type->rank; d++)
 		inverse[order[d]] = d;
 	flat = cut.batch.n ? hits_take(in->make, flat, rows, &cut.along)

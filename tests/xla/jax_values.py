@@ -272,6 +272,21 @@ def pairs_of(x, y):
     return lax.associative_scan(both, (x, y), reverse=True), jax.grad(last, (0, 1))(x, y)
 
 
+def running_apart(x):
+    """Up to an element and from it on, along a dim that all devices share; what goes back through it."""
+    def loss(y):
+        return (lax.cumsum(y, 0) ** 2).sum() + lax.cumlogsumexp(y, 0)[-1].sum()
+    return lax.cumsum(x, 0), lax.cummin(x, 0, reverse=True), lax.cumlogsumexp(x, 0), lax.cumlogsumexp(x, 0, reverse=True), \
+        jax.grad(loss)(x), lax.cumprod((x * 3).astype(jnp.int32), 0)
+
+
+def counted(x, y, i, j):
+    """Indices of which some count all of a dim."""
+    n, m = jnp.arange(8), jnp.arange(16)
+    return x[n, i], jnp.diagonal(y), y[m, m], x[n[:, None], j], x[i, n], x.reshape(8, 4, 8)[n[:, None], jnp.arange(4), j % 8], \
+        y[m, m[:8].repeat(2)]
+
+
 def volumes(x, w):
     return convolve(x, w, 2, "SAME", ("NDHWC", "DHWIO", "NDHWC"))
 
@@ -396,6 +411,9 @@ MORE = {
     "shifts_gradient": (jax.grad(lambda *args: sum((y ** 3).sum() for y in shifts(*args)), (0, 1, 2)),
                         AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
     "running": (running, AT((8, 24), "data", "model")),
+    "running_apart": (running_apart, AT((64, 4), ("data", "model"), None)),
+    "counted": (counted, AT((8, 32), "data", "model"), AT((16, 16), "data", "model"), AT((8,), "data", dtype=jnp.int32),
+                AT((8, 4), "data", None, dtype=jnp.int32)),
     "pairs_of": (pairs_of, AT((8, 24), None, "model"), AT((8, 24), "data", None)),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
     "target_bits": (target_bits, AT((4,), dtype=jnp.uint32)),
@@ -422,7 +440,7 @@ MORE = {
 
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
 # features are split, a running maximum beside others along a dim that is.
-WHOLE = ("convolutions_of_features", "running", "complex_functions")
+WHOLE = ("convolutions_of_features", "running", "running_apart", "complex_functions")
 
 
 # What is rounded to few digits, and so may be one in the last place off.
