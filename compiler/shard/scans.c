@@ -186,17 +186,21 @@ only_user(const Scanner *sc, const Value *v)
 	return v->uses == 1 && sc->user[v->id]->kind != O_return ? sc->user[v->id] : NULL;
 }
 
-/* Is it gathered, whatever is done before?  Then its operand is, as its result would be. */
+/* Is it gathered, or what is made of it alone element by element?  Then its operand is, as its
+   result would be. */
 static bool
 is_gathered(const Scanner *sc, const Scan *scan)
 {
 	const Value *v = scan->op->results[0];
-	const Op *user = only_user(sc, v);
+	AxisList from = placement_dim(&v->placement, scan->dim), to = from;
 
-	if (!user || !op_is_identity(user))
-		return false;
-	AxisList from = placement_dim(&v->placement, scan->dim);
-	AxisList to = placement_dim(&user->results[0]->placement, scan->dim);
+	for (const Op *user; axes_equal(&from, &to) && (user = only_user(sc, v));) {
+		const Value *made = user->results[0];
+		if (!op_is_identity(user) && !ops[user->kind].pointwise)
+			return false;
+		to = placement_dim(&made->placement, scan->dim);
+		v = made;
+	}
 	return !axes_equal(&from, &to);
 }
 
