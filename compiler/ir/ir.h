@@ -572,6 +572,8 @@ struct Module {
 	Table *names;	       /* used value names, for uniqueness */
 	bool unnamed;	       /* nobody will see it: from now on values share names */
 	Sharing sharing;       /* with which it fits the target, of all passes */
+	bool too_large;	       /* ... or with which it takes least, for it fits with none */
+	double shared;	       /* bytes of a device that less of it might spare, at most */
 	Foresight foresight;   /* with which it is partitioned */
 	int64_t least;	       /* picoseconds that the program takes at least, before
 				  einsums became pieces; 0: none did */

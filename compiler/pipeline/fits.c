@@ -175,6 +175,7 @@ sharing_that_fits(Module *m)
 			break;
 	}
 	m->foresight = foresight;
+	m->too_large = peaks[m->sharing] > limit;
 	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)
 		tell_not_shared(m, m->sharing, peaks[SHARE_all]);
 	return m->sharing;

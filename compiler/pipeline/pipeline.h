@@ -121,8 +121,8 @@ typedef struct TrialProgress {
 /* Does it place what has a name by the type behind that: of a let, a var, what is assigned
    to that, a parameter of a function, a result? */
 bool is_type_of_name(const Op *op);
-/* As pays for each; of a long program as was decided of it as it is, if anything was. */
-void what_ifs(const char *text, size_t n, Foresight foresight, Trial *const *trials,
+/* As pays for each; of a long program as was decided of it `as_is`, if anything was. */
+void what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials,
 	int ntrials, const TrialProgress *progress);
 
 #endif

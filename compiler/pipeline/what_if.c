@@ -149,6 +149,7 @@ enum { MOST_ASKED = 1000 }; /* values of a program of which each trial asks what
 typedef struct Answer {
 	TrialEnd end;	/* a process that dies leaves TRIAL_defect */
 	int64_t worker; /* the process */
+	double shared;	/* bytes that less sharing might spare */
 	Outcome outcome;
 } Answer;
 
@@ -160,7 +161,8 @@ typedef struct Trials {
 	Trial *const *trials;
 	int ntrials;
 	const int *round; /* the numbers of those that are made now, */
-	Sharing sharing;  /* with so much shared */
+	Sharing sharing;  /* with so much shared, */
+	Sharing first;	  /* at first with so much */
 	Foresight foresight;
 	int64_t limit;	 /* bytes of memory */
 	Answer *answers; /* all processes share them */
@@ -185,8 +187,10 @@ try_one(void *data, int64_t at)
 		m->foresight = t->foresight;
 	}
 	bool can_be = m && compile_changed(m, &t->trials[i]->change);
-	if (can_be)
+	if (can_be) {
 		answer->outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
+		answer->shared = m->shared;
+	}
 	answer->end = can_be ? TRIAL_through : TRIAL_refused;
 	session_free(t->session);
 	t->session = NULL;
@@ -226,7 +230,8 @@ try_round(Trials *all, const int *round, int n, const TrialProgress *progress)
 }
 
 /* Takes the answers over; of several the first that fits, else what needs least memory.  Leaves
-   the numbers of those that do not fit in `round`, and how many there are. */
+   the numbers of those that do not fit, but might with less shared, in `round`, and how many
+   there are. */
 static int
 take_answers(Trials *all, int *round, int n)
 {
@@ -237,20 +242,22 @@ take_answers(Trials *all, int *round, int n)
 		Trial *trial = all->trials[round[i]];
 		bool through = answer->end == TRIAL_through;
 		bool better = through && answer->outcome.peak < trial->outcome.peak;
-		if (all->sharing == SHARE_all || better || !through) {
+		if (all->sharing == all->first || better || !through) {
 			trial->end = answer->end;
 			trial->outcome = answer->outcome;
 		}
-		if (through && answer->outcome.peak > all->limit)
+		if (through && answer->outcome.peak > all->limit
+			&& (double)answer->outcome.peak - answer->shared <= (double)all->limit)
 			round[large++] = round[i];
 	}
 	return large;
 }
 
 /* What is equal is shared where it fits so, which only the end tells: what does not is tried
-   with less. */
+   with less, if that might do.  Of a long program what it needs as it is comes first, and
+   where that is too large, whatever is shared, nothing else is tried. */
 void
-what_ifs(const char *text, size_t n, Foresight foresight, Trial *const *trials, int ntrials,
+what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, int ntrials,
 	const TrialProgress *progress)
 {
 	Arena *a = arena_new();
@@ -271,11 +278,14 @@ what_ifs(const char *text, size_t n, Foresight foresight, Trial *const *trials, 
 		out_of_memory();
 	if (m)
 		module_number(m);
-	if (m && m->nvalues > MOST_ASKED)
-		t.foresight = foresight;
+	bool is_long = m && m->nvalues > MOST_ASKED;
+	if (is_long)
+		t.foresight = as_is->foresight;
+	t.first = is_long && as_is->sharing ? as_is->sharing : SHARE_all;
+	Sharing last = is_long && as_is->too_large ? t.first : SHARE_none;
 	for (int i = 0; i < ntrials; i++)
 		round[i] = i;
-	for (t.sharing = SHARE_all; ntrials && t.sharing <= SHARE_none; t.sharing++) {
+	for (t.sharing = t.first; ntrials && t.sharing <= last; t.sharing++) {
 		try_round(&t, round, ntrials, progress);
 		ntrials = take_answers(&t, round, ntrials);
 	}

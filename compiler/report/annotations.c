@@ -406,7 +406,7 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 	Trial **trials = NEW_ARRAY(m->arena, Trial *, trying.n);
 	for (int i = 0; i < trying.n; i++)
 		trials[i] = &trying.left_out[i]->trial;
-	what_ifs(options->global_text, options->global_length, m->foresight, trials, trying.n,
+	what_ifs(options->global_text, options->global_length, m, trials, trying.n,
 		&options->progress);
 	text_add(t, "\nannotations, against the program without each\n");
 	for (int i = 0; i < trying.n; i++)

@@ -444,8 +444,8 @@ try_proposals(Remarks *remarks, Told *const *told, int n)
 		trials->n = tried;
 		return;
 	}
-	what_ifs(o->global_text, o->global_length, remarks->module->foresight,
-		trials->all + tried, trials->n - tried, &o->progress);
+	what_ifs(o->global_text, o->global_length, remarks->module, trials->all + tried,
+		trials->n - tried, &o->progress);
 	tell_defects(remarks, tried);
 }
 

@@ -18,7 +18,16 @@ static const char program[] = "HloModule t, num_partitions=2, frontend_attribute
 			      "  ROOT %out = f32[4,16] negate(%x)\n"
 			      "}\n";
 
+/* Larger than any memory, and nothing in it is used twice. */
+static const char large[] = "HloModule t, num_partitions=2, frontend_attributes={"
+			    "level=\"global\", mesh=\"X=2\"}\n"
+			    "ENTRY %main {\n"
+			    "  %x = f32[1048576,1048577] parameter(0)\n"
+			    "  ROOT %out = f32[1048576,1048577] negate(%x)\n"
+			    "}\n";
+
 static int tests;
+static int *planned; /* programs, by all processes */
 
 static void
 ok(bool good, const char *name)
@@ -35,6 +44,7 @@ __wrap_plan_build(Module *m)
 {
 	const Type *x = &m->entry->params[0]->type;
 
+	++*planned;
 	if (x->dims[0] == 2 && m->keep_inputs)
 		raise(SIGKILL); /* as the system does where memory is short */
 	if (x->dims[0] == 2)
@@ -44,6 +54,18 @@ __wrap_plan_build(Module *m)
 	if (m->keep_inputs)
 		out_of_memory();
 	return __real_plan_build(m);
+}
+
+static void
+try_large(void)
+{
+	const Module as_is = {0};
+	Trial trial = {.change = {0}}, *all = &trial;
+
+	*planned = 0;
+	what_ifs(large, strlen(large), &as_is, &all, 1, NULL);
+	ok(trial.end == TRIAL_through && *planned == 1,
+		"what does not fit, and shares nothing, is not tried with less shared");
 }
 
 /* x, split along a dim. */
@@ -77,7 +99,8 @@ main(void)
 
 	for (int i = 0; i < N; i++)
 		all[i] = &trials[i];
-	what_ifs(program, strlen(program), (Foresight){0}, all, N, NULL);
+	planned = shared_new(sizeof *planned);
+	what_ifs(program, strlen(program), &(Module){0}, all, N, NULL);
 	ok(trials[1].end == TRIAL_defect, "the compiler may find an internal error");
 	ok(trials[2].end == TRIAL_defect, "... or die by a signal");
 	ok(trials[3].end == TRIAL_no_memory, "it may have no memory");
@@ -87,6 +110,7 @@ main(void)
 			&& trials[0].outcome.peak > 0
 			&& trials[0].outcome.peak == trials[6].outcome.peak,
 		"the others are told");
+	try_large();
 	ok(!defect_told(), "and this process has found none");
 	defect("of which there is more to tell");
 	ok(defect_told(), "one is remembered, and the rest goes on");

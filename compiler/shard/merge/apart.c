@@ -30,9 +30,10 @@ typedef struct Apart {
 	double limit;
 	int before, after; /* the op at hand: steps of its block that were full */
 	bool really, any;
+	double bytes; /* of what is kept for users that are far */
 } Apart;
 
-static double
+double
 shard_bytes(const Value *v)
 {
 	Type local = placement_local(&v->type, &v->placement);
@@ -104,6 +105,7 @@ use_by(Apart *ap, Value *v, Op *user)
 		return v;
 	bool far = use->met && ap->before > use->full && user->kind != O_fence;
 	ap->any |= far;
+	ap->bytes += far ? shard_bytes(v) : 0;
 	if (far && ap->really) {
 		Op *again = op_clone(v->def);
 		again->operands[0] = use_by(ap, v->def->operands[0], user);
@@ -150,5 +152,7 @@ gather_apart(Module *m, bool really)
 		walk(&ap, m->entry);
 	}
 	arena_free(a);
+	if (!really)
+		m->shared += ap.bytes;
 	return ap.any;
 }

@@ -9,6 +9,7 @@
  * Values get the number of the first that is equal, block by block; then uses are
  * replaced, and what was needed and is no longer goes.
  */
+#include <math.h>
 #include "shard/merge/merge.h"
 #include "shard/partition/partition.h"
 
@@ -259,6 +260,19 @@ begin(Merger *mg, Module *m, bool once)
 		find_own_ways(mg);
 }
 
+/* Of all that others stand for: without that a device might need so much less, at most. */
+static void
+count_shared(Merger *mg)
+{
+	Module *m = mg->module;
+
+	for (int i = 0; i < m->nvalues; i++) {
+		Value *v = mg->values[i];
+		if (mg->needed[i] && stand_in(mg, v) != v)
+			m->shared += shard_bytes(v);
+	}
+}
+
 static void
 take_firsts(Merger *mg)
 {
@@ -277,6 +291,10 @@ merge(Module *m, ChooseSharing *decide)
 	begin(&mg, m, false);
 	bool merges = mg.equal && replace_uses(&mg, false);
 	bool rows = resharded && share_rows(&mg, false);
+	if (merges)
+		count_shared(&mg);
+	if (rows)
+		m->shared = INFINITY;
 	Sharing sharing = merges || rows || far ? decide(m) : SHARE_all;
 	merges &= sharing != SHARE_none;
 	rows &= sharing != SHARE_none;
@@ -296,8 +314,10 @@ merge_sums(Module *m, bool really)
 
 	begin(&mg, m, true);
 	bool merges = mg.equal && m->sharing != SHARE_none && replace_uses(&mg, false);
-	if (merges && really)
+	if (merges && really) {
+		count_shared(&mg);
 		take_firsts(&mg);
+	}
 	arena_free(mg.arena);
 	return merges;
 }

@@ -44,8 +44,12 @@ const Op *find_equal(Merger *mg, const Op *op);
 bool block_hands_to(const Block *outer, const Block *b);
 
 /* apart.c: at L_resharded: is something that is gathered for several users kept for some
-   that are far from it?  They get their own, if `really`. */
+   that are far from it?  They get their own, if `really`; else its bytes are counted as
+   shared. */
 bool gather_apart(Module *m, bool really);
+
+/* Of one device; of numbers and the like none. */
+double shard_bytes(const Value *v);
 
 /* rows.c: slices of one value that exchange the same rows do so once, if a device then
    receives less; is there such?  Only looked for unless `really`. */
