@@ -15,11 +15,49 @@
 
 enum { MAX_ADDED = 512 }; /* ops behind one sum */
 
+/* Of a value that is used once, as its block was before sums were combined in it. */
+typedef struct OnlyUse {
+	const Value *value;
+	Op *user;
+	int operand;
+} OnlyUse;
+
+static bool
+same_value(const void *use, const void *value)
+{
+	return ((const OnlyUse *)use)->value == value;
+}
+
+/* By value, of those that ops of the block make; a gradient may be added far behind. */
+static Lookup *
+find_only_uses(Partitioner *p, const Block *b)
+{
+	Lookup *uses = lookup_new(p->arena);
+
+	for (Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++) {
+			const Value *v = op->operands[i];
+			OnlyUse use = {v, op, i};
+			if (v->uses == 1 && v->def)
+				lookup_add(uses, value_hash(v),
+					arena_copy(p->arena, &use, sizeof use));
+		}
+	return uses;
+}
+
 /* The op that uses the only use of the value, its operand *k, of an op behind which it
    stands; or NULL. */
 static Op *
-user_behind(const Value *v, int *k)
+user_behind(const Lookup *uses, const Value *v, int *k)
 {
+	const OnlyUse *use =
+		v->uses == 1 ? lookup_find(uses, value_hash(v), same_value, v) : NULL;
+
+	if (use && use->user->block && use->operand < use->user->noperands
+		&& use->user->operands[use->operand] == v) {
+		*k = use->operand;
+		return use->user;
+	}
 	for (Op *op = v->uses == 1 ? v->def->next : NULL; op; op = op->next)
 		for (*k = 0; *k < op->noperands; ++*k)
 			if (op->operands[*k] == v)
@@ -29,13 +67,13 @@ user_behind(const Value *v, int *k)
 
 /* What is made of the sum by additions, and what else goes with parts. */
 static Value *
-added_up(const Chain *chain, Value *v)
+added_up(const Chain *chain, const Lookup *uses, Value *v)
 {
 	Value *root = v;
 	const Op *user;
 	int k;
 
-	for (int n = 0; n < MAX_ADDED && (user = user_behind(v, &k)); n++) {
+	for (int n = 0; n < MAX_ADDED && (user = user_behind(uses, v, &k)); n++) {
 		Combiner combiner = (Combiner)chain->partial.combiner;
 		bool adds = combines(user, combiner);
 		if (user->nresults != 1 || op_is_identity(user) || user->mode == MODE_explicit
@@ -93,12 +131,13 @@ follow_root(Chain *chain, Value *root)
 }
 
 static void
-combine_with_others(Partitioner *p, Op *move)
+combine_with_others(Partitioner *p, const Lookup *uses, Op *move)
 {
 	Chain first = {.p = p}, chain = first, narrow = {.p = p, .narrow = true};
 	Value *v = move->results[0], *root;
 
-	if (v->uses != 1 || !is_sum(&first, move, true) || (root = added_up(&first, v)) == v)
+	if (v->uses != 1 || !is_sum(&first, move, true)
+		|| (root = added_up(&first, uses, v)) == v)
 		return;
 	if (follow_root(&chain, root))
 		combine_root(&chain, root);
@@ -255,9 +294,10 @@ combine_in(Partitioner *p, Block *b)
 		if (op_is_move(op))
 			APPEND(p->arena, moves, n, op);
 	}
+	const Lookup *uses = n ? find_only_uses(p, b) : NULL;
 	for (int i = 0; i < n; i++) {
 		if (moves[i]->block)
-			combine_with_others(p, moves[i]);
+			combine_with_others(p, uses, moves[i]);
 		arena_reset(p->scratch);
 	}
 	combine_shared(p, b, COMBINE_first);
