@@ -24,7 +24,7 @@ enum {
 typedef struct Chunk {
 	struct Chunk *next;
 	size_t used, size;
-	bool kept; /* in an image */
+	int images; /* that it is kept in */
 	_Alignas(ALIGNMENT) char data[];
 } Chunk;
 
@@ -135,7 +135,7 @@ arena_image(Arena *a)
 	image->copies = NEW_ARRAY(own, Chunk *, image->n);
 	int i = 0;
 	for (Chunk *chunk = a->current; chunk; chunk = chunk->next) {
-		chunk->kept = true;
+		chunk->images++;
 		image->chunks[i] = chunk;
 		image->copies[i++] = arena_copy(own, chunk, sizeof *chunk + chunk->used);
 	}
@@ -146,7 +146,7 @@ void
 arena_image_free(ArenaImage *image)
 {
 	for (int i = 0; i < image->n; i++)
-		image->chunks[i]->kept = false;
+		image->chunks[i]->images--;
 	arena_free(image->arena);
 }
 
@@ -157,7 +157,7 @@ arena_return(Arena *a, ArenaImage *image)
 
 	for (Chunk *chunk = a->current; chunk; chunk = next) {
 		next = chunk->next;
-		if (!chunk->kept)
+		if (!chunk->images)
 			chunk_free(chunk);
 	}
 	for (int i = 0; i < image->n; i++) {

@@ -51,7 +51,7 @@ Arena *arena_new(void);
 void arena_free(Arena *a);
 void arena_reset(Arena *a); /* as new; for what one step of many needs */
 /* What an arena holds is kept, and is there again at the same addresses after
-   arena_return(); what was made meanwhile is gone then.  An arena has one at a time. */
+   arena_return(); what was made meanwhile is gone then.  Of several the last goes first. */
 typedef struct ArenaImage ArenaImage;
 ArenaImage *arena_image(Arena *a);
 void arena_return(Arena *a, ArenaImage *image);

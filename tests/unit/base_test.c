@@ -68,6 +68,26 @@ test_arena_image(void)
 	arena_free(a);
 }
 
+/* One image in another: what was there at the first is kept by both. */
+static void
+test_arena_images(void)
+{
+	Arena *a = arena_new();
+	char *old = NEW_ARRAY(a, char, 100000), *between;
+
+	*old = 'a';
+	ArenaImage *outer = arena_image(a);
+	between = NEW_ARRAY(a, char, 100000);
+	*old = *between = 'b';
+	ArenaImage *inner = arena_image(a);
+	*NEW_ARRAY(a, char, 100000) = *old = *between = 'c';
+	arena_return(a, inner);
+	bool right = *old == 'b' && *between == 'b';
+	arena_return(a, outer);
+	ok(right && *old == 'a', "... and so in an image inside of another");
+	arena_free(a);
+}
+
 static void
 test_table(void)
 {
@@ -271,6 +291,7 @@ main(void)
 {
 	test_arena();
 	test_arena_image();
+	test_arena_images();
 	test_table();
 	test_arithmetic();
 	test_units();
