@@ -580,6 +580,7 @@ struct Module {
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */
+	struct Precedents *precedents; /* shard/shard.h; or NULL */
 	Pool op_pool, value_pool;
 };
 /* placement.c: the whole result, as declared: with axes of size 1, which the value
@@ -780,8 +781,7 @@ struct Rule {
 /* rules.c */
 const Rule *op_rule(Arena *a, const Op *op);  /* NULL: no rule (blocked) */
 Value *rule_tensor(const Op *op, int tensor); /* operand or result */
-/* rule_book.c: the same, made once for equal ops.  Their kinds, attributes and
-   types must stay as they are while the book is in use. */
+/* rule_book.c: the same, made once for equal ops, of any programs. */
 typedef struct RuleBook RuleBook;
 RuleBook *rule_book_new(Arena *a);
 const Rule *rule_book_get(RuleBook *book, const Op *op);

@@ -73,6 +73,28 @@ same_page(const void *page, const void *op)
 	return op_same_rule(((const Page *)page)->op, op);
 }
 
+/* As it is now: attributes may be added to the op, and its tensors become shards. */
+static const Op *
+op_for_page(Arena *a, const Op *op)
+{
+	int ntensors = op->noperands + op->nresults, nattrs = __builtin_popcountll(op->has);
+	Op *copy = arena_copy(a, op, sizeof *op);
+	Value **tensors = NEW_ARRAY(a, Value *, ntensors + 1);
+
+	copy->attrs = NEW_ARRAY(a, const Ints *, nattrs + 1);
+	for (int i = 0; i < nattrs; i++) {
+		size_t bytes = sizeof(Ints) + sizeof(int64_t) * (size_t)op->attrs[i]->n;
+		copy->attrs[i] = arena_copy(a, op->attrs[i], bytes);
+	}
+	for (int i = 0; i < ntensors; i++) {
+		tensors[i] = NEW(a, Value);
+		tensors[i]->type = rule_tensor(op, i)->type;
+	}
+	copy->operands = tensors;
+	copy->results = tensors + op->noperands;
+	return copy;
+}
+
 const Rule *
 rule_book_get(RuleBook *book, const Op *op)
 {
@@ -82,9 +104,7 @@ rule_book_get(RuleBook *book, const Op *op)
 	Page *page = lookup_find(book->pages, hash, same_page, op);
 	if (!page) {
 		page = NEW(book->arena, Page);
-		/* a copy: attributes may be added to the op */
-		*page = (Page){arena_copy(book->arena, op, sizeof *op),
-			op_rule(book->arena, op)};
+		*page = (Page){op_for_page(book->arena, op), op_rule(book->arena, op)};
 		lookup_add(book->pages, hash, page);
 	}
 	return page->rule;

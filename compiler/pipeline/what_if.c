@@ -154,10 +154,8 @@ typedef struct Answer {
 } Answer;
 
 typedef struct Trials {
-	const char *text;
-	size_t n;
 	Session *session;
-	Module *module; /* read, not yet changed; NULL: it was used */
+	Module *module; /* as it was read; NULL: it can't be */
 	Trial *const *trials;
 	int ntrials;
 	const int *round; /* the numbers of those that are made now, */
@@ -168,7 +166,7 @@ typedef struct Trials {
 	Answer *answers; /* all processes share them */
 } Trials;
 
-/* Begins with the program as our parent read it. */
+/* Begins with the program as it was read, and leaves that so. */
 static void
 try_one(void *data, int64_t at)
 {
@@ -177,11 +175,8 @@ try_one(void *data, int64_t at)
 	Answer *answer = &t->answers[i];
 
 	answer->worker = getpid();
-	if (!t->session) {
-		t->session = session_new();
-		t->module = read_silently(t->session, t->text, t->n);
-	}
 	Module *m = t->module;
+	ArenaImage *as_read = arena_image(t->session->arena);
 	if (m) {
 		m->sharing = t->sharing;
 		m->foresight = t->foresight;
@@ -192,8 +187,7 @@ try_one(void *data, int64_t at)
 		answer->shared = m->shared;
 	}
 	answer->end = can_be ? TRIAL_through : TRIAL_refused;
-	session_free(t->session);
-	t->session = NULL;
+	arena_return(t->session->arena, as_read);
 }
 
 /* Where memory is short the system kills. */
@@ -213,11 +207,7 @@ note_failure(void *data, int64_t worker, int status)
 static void
 try_round(Trials *all, const int *round, int n, const TrialProgress *progress)
 {
-	Workload work = {.n = n,
-		.piece = try_one,
-		.data = all,
-		.alone = true,
-		.failed = note_failure};
+	Workload work = {.n = n, .piece = try_one, .data = all, .failed = note_failure};
 
 	all->round = round;
 	for (int i = 0; i < n; i++)
@@ -264,9 +254,7 @@ what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, 
 	Session *s = session_new();
 	Module *m = read_silently(s, text, n);
 	size_t bytes = (size_t)ntrials * sizeof(Answer);
-	Trials t = {.text = text,
-		.n = n,
-		.session = s,
+	Trials t = {.session = s,
 		.module = m,
 		.trials = trials,
 		.ntrials = ntrials,
@@ -279,6 +267,8 @@ what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, 
 	if (m)
 		module_number(m);
 	bool is_long = m && m->nvalues > MOST_ASKED;
+	if (m)
+		m->precedents = as_is->precedents;
 	if (is_long)
 		t.foresight = as_is->foresight;
 	t.first = is_long && as_is->sharing ? as_is->sharing : SHARE_all;
@@ -291,8 +281,7 @@ what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, 
 	}
 	shared_free(t.answers, bytes);
 	arena_free(a);
-	if (t.session)
-		session_free(t.session);
+	session_free(s);
 }
 
 bool

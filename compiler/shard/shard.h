@@ -84,6 +84,19 @@ Resharder *resharder_new(Arena *a, const Mesh *mesh);
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to);
 
+/* ---- precedents.c: what was found out of programs on one mesh ------------- */
+
+/* All of it is the same wherever it is asked again, also of a program that is tried
+   otherwise, which may be given those of the program as it is. */
+typedef struct Precedents {
+	Arena *arena; /* of the session that made them */
+	Resharder *resharder;
+	RuleBook *rules;
+	Lookup *choices; /* how an op is partitioned: partition/memo.c */
+} Precedents;
+/* The module's, or new ones. */
+Precedents *module_precedents(Module *m);
+
 /* ---- partition.c --------------------------------------------------------- */
 
 /* What pays of what there is, for the module as it came. */

@@ -827,6 +827,23 @@ test_rules(Session *s)
 		"([i,j],[i,j]) {i=8, j=16} need_replication={j}");
 }
 
+/* A page is about the op as it was when it was asked for: its tensors may become shards. */
+static void
+test_rule_book(Session *s)
+{
+	Module *m = new_module(s, "rule_book", 2, 2);
+	RuleBook *book = rule_book_new(s->arena);
+	Value *x = param(m, "x", type2(D_f32, 8, 16)), *y = param(m, "y", type2(D_f32, 8, 16));
+	Op *one = sort_op(m, 2, (Value *[]){x, x}, DIR_LT);
+	Op *other = sort_op(m, 2, (Value *[]){y, y}, DIR_LT);
+	const Rule *r = rule_book_get(book, one);
+
+	x->type = one->results[0]->type = one->results[1]->type = type2(D_f32, 4, 16);
+	ok(rule_book_get(book, other) == r && rule_book_get(book, one) != r
+			&& rule_book_get(book, one)->factors[0].size == 4,
+		"equal ops share a rule, also when one of them has changed");
+}
+
 /* ---- what is wrong is said ------------------------------------------ */
 
 static char *
@@ -1211,6 +1228,7 @@ main(int argc, char **argv)
 	test_no_results(s);
 	test_indexed(s);
 	test_rules(s);
+	test_rule_book(s);
 	test_wrong_rule(s);
 	device_program(s, "device8", 2, 4, "a device program goes round");
 	device_program(s, "device4096", 64, 64, "a device program for 4096 goes round");

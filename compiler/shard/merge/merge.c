@@ -253,7 +253,7 @@ begin(Merger *mg, Module *m, bool once)
 	mg->cheap = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
 	mg->own = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
 	if (resharded)
-		mg->resharder = resharder_new(mg->arena, &m->mesh);
+		mg->resharder = module_precedents(m)->resharder;
 	note_needed(mg);
 	mg->equal = number_block(mg, m->entry);
 	if (mg->equal && !resharded)

@@ -249,7 +249,9 @@ goes_own_way(const Finder *fd, const Value *v)
 void
 find_own_ways(Merger *mg)
 {
-	Finder fd = {.merger = mg, .rules = rule_book_new(mg->arena), .scratch = arena_new()};
+	Finder fd = {.merger = mg,
+		.rules = module_precedents(mg->module)->rules,
+		.scratch = arena_new()};
 
 	fd.parts = find_parts(&fd);
 	fd.ways = NEW_ARRAY(mg->arena, Ways, mg->module->nvalues + 1);

@@ -510,7 +510,7 @@ choose(Partitioner *p)
 		keep(p, &ch.best, &ch.current);
 	} else {
 		if (op_is_alone(p->op))
-			ch.split = NEW_ARRAY(p->arena, Price, p->module->mesh.naxes);
+			ch.split = NEW_ARRAY(p->lasting, Price, p->module->mesh.naxes);
 		collect_candidates(&ch);
 		vote_choice(&ch);
 		add_tails(&ch);
@@ -528,7 +528,7 @@ choose(Partitioner *p)
 		}
 	}
 	ch.best.factors =
-		arena_copy(p->arena, ch.best.factors, (size_t)n * sizeof *ch.best.factors);
+		arena_copy(p->lasting, ch.best.factors, (size_t)n * sizeof *ch.best.factors);
 	ch.best.split = ch.split;
 	arena_reset(p->scratch);
 	return ch.best;

@@ -4,7 +4,8 @@
  * A plan depends on the op's kind and attributes, the types around it, where
  * each operand is and where results are wanted.  These are written down as a
  * key; the plan of an op with an equal key is taken as it is, so the layers of
- * a deep network are planned once.
+ * a deep network are planned once, and so is what a program that is tried otherwise
+ * has in common with the program as it is.
  */
 #include <string.h>
 #include "shard/partition/partition.h"
@@ -13,6 +14,7 @@ typedef struct Entry {
 	const char *key;
 	size_t n;
 	Choice choice;
+	bool asked, swayed; /* it would be another if nobody else wanted the operands */
 } Entry;
 
 /* ---- keys --------------------------------------------------------------------- */
@@ -80,6 +82,7 @@ put_later(const Partitioner *p, const Value *v, Text *t)
 	bool ample = bytes <= room_left(p);
 	put(t, ample ? -1 : v->id);
 	put(t, ample ? 0 : p->accumulated);
+	put(t, ample ? 0 : (intptr_t)p->module);
 }
 
 /* What may be moved instead. */
@@ -161,8 +164,6 @@ has_wants(const Partitioner *p)
 static bool
 is_swayed(Partitioner *p, const Choice *with)
 {
-	if (p->swayed || !has_wants(p))
-		return p->swayed;
 	p->alone = true;
 	Choice without = choose(p);
 	p->alone = false;
@@ -189,12 +190,16 @@ choose_once(Partitioner *p)
 	}
 	e = lookup_find(p->memo, hash, same_key, key);
 	if (!e) {
-		e = NEW(p->arena, Entry);
-		e->key = arena_copy(p->arena, key->s, key->n);
+		e = NEW(p->lasting, Entry);
+		e->key = arena_copy(p->lasting, key->s, key->n);
 		e->n = key->n;
 		e->choice = choose(p);
-		p->swayed |= is_swayed(p, &e->choice);
 		lookup_add(p->memo, hash, e);
+	}
+	if (!p->with.decided && !p->swayed && has_wants(p)) {
+		e->swayed = e->asked ? e->swayed : is_swayed(p, &e->choice);
+		e->asked = true;
+		p->swayed |= e->swayed;
 	}
 	return e->choice;
 }

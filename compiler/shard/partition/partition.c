@@ -150,13 +150,16 @@ enter_repeated(Partitioner *p, const Planned *planned)
 static void
 begin(Partitioner *p, Module *m, Foresight with)
 {
+	const Precedents *known = module_precedents(m);
+
 	*p = (Partitioner){.module = m,
 		.with = with,
+		.resharder = known->resharder,
+		.memo = known->choices,
+		.rules = known->rules,
+		.lasting = known->arena,
 		.arena = arena_new(),
 		.scratch = arena_new()};
-	p->resharder = resharder_new(p->arena, &m->mesh);
-	p->memo = lookup_new(p->arena);
-	p->rules = rule_book_new(p->arena);
 	p->nsources = m->nvalues;
 	p->sources = NEW_ARRAY(p->arena, Source, p->nsources + 1);
 	p->infinite = find_infinite(p->arena, m);

@@ -103,13 +103,14 @@ typedef struct Loop {
 typedef struct Partitioner {
 	Module *module;
 	Foresight with;
-	Loop *loop;	/* the innermost around what is partitioned */
-	Arena *arena;	/* of the pass */
-	Arena *scratch; /* of one op's choice, of one chain of sums */
-	Resharder *resharder;
-	Lookup *memo; /* memo.c */
-	Text key;     /* there: of the op at hand */
-	RuleBook *rules;
+	Loop *loop;	      /* the innermost around what is partitioned */
+	Arena *arena;	      /* of the pass */
+	Arena *scratch;	      /* of one op's choice, of one chain of sums */
+	Resharder *resharder; /* of the module's precedents, */
+	Lookup *memo;	      /* ... as these (memo.c), */
+	RuleBook *rules;      /* ... and these, */
+	Arena *lasting;	      /* ... which are here */
+	Text key;	      /* in memo.c: of the op at hand */
 	Planned *planned;
 	int nplanned;
 	Source *sources; /* by value id as numbered at the start */
