@@ -151,7 +151,7 @@ arena_image_free(ArenaImage *image)
 }
 
 void
-arena_return(Arena *a, ArenaImage *image)
+arena_restore(Arena *a, const ArenaImage *image)
 {
 	Chunk *next;
 
@@ -167,6 +167,12 @@ arena_return(Arena *a, ArenaImage *image)
 		memcpy(chunk, copy, sizeof *chunk + copy->used);
 	}
 	*a = image->was;
+}
+
+void
+arena_return(Arena *a, ArenaImage *image)
+{
+	arena_restore(a, image);
 	arena_image_free(image);
 }
 

@@ -51,9 +51,11 @@ Arena *arena_new(void);
 void arena_free(Arena *a);
 void arena_reset(Arena *a); /* as new; for what one step of many needs */
 /* What an arena holds is kept, and is there again at the same addresses after
-   arena_return(); what was made meanwhile is gone then.  Of several the last goes first. */
+   arena_restore(), or arena_return(), which frees the image; what was made meanwhile is gone
+   then.  Of several the last goes first. */
 typedef struct ArenaImage ArenaImage;
 ArenaImage *arena_image(Arena *a);
+void arena_restore(Arena *a, const ArenaImage *image);
 void arena_return(Arena *a, ArenaImage *image);
 void arena_image_free(ArenaImage *image);
 void *arena_alloc(Arena *a, size_t bytes); /* zeroed, 16-aligned */

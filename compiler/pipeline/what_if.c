@@ -155,7 +155,8 @@ typedef struct Answer {
 
 typedef struct Trials {
 	Session *session;
-	Module *module; /* as it was read; NULL: it can't be */
+	Module *module;	     /* as it was read; NULL: it can't be */
+	ArenaImage *as_read; /* of the session, by this process; NULL: none yet */
 	Trial *const *trials;
 	int ntrials;
 	const int *round; /* the numbers of those that are made now, */
@@ -166,7 +167,7 @@ typedef struct Trials {
 	Answer *answers; /* all processes share them */
 } Trials;
 
-/* Begins with the program as it was read, and leaves that so. */
+/* Begins with the program as it was read. */
 static void
 try_one(void *data, int64_t at)
 {
@@ -175,8 +176,11 @@ try_one(void *data, int64_t at)
 	Answer *answer = &t->answers[i];
 
 	answer->worker = getpid();
+	if (t->as_read)
+		arena_restore(t->session->arena, t->as_read);
+	else
+		t->as_read = arena_image(t->session->arena);
 	Module *m = t->module;
-	ArenaImage *as_read = arena_image(t->session->arena);
 	if (m) {
 		m->sharing = t->sharing;
 		m->foresight = t->foresight;
@@ -187,7 +191,6 @@ try_one(void *data, int64_t at)
 		answer->shared = m->shared;
 	}
 	answer->end = can_be ? TRIAL_through : TRIAL_refused;
-	arena_return(t->session->arena, as_read);
 }
 
 /* Where memory is short the system kills. */
@@ -281,6 +284,8 @@ what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, 
 	}
 	shared_free(t.answers, bytes);
 	arena_free(a);
+	if (t.as_read)
+		arena_image_free(t.as_read);
 	session_free(s);
 }
 

@@ -80,8 +80,11 @@ test_arena_images(void)
 	between = NEW_ARRAY(a, char, 100000);
 	*old = *between = 'b';
 	ArenaImage *inner = arena_image(a);
-	*NEW_ARRAY(a, char, 100000) = *old = *between = 'c';
-	arena_return(a, inner);
+	for (int i = 0; i < 2; i++) {
+		*NEW_ARRAY(a, char, 100000) = *old = *between = 'c';
+		arena_restore(a, inner);
+	}
+	arena_image_free(inner);
 	bool right = *old == 'b' && *between == 'b';
 	arena_return(a, outer);
 	ok(right && *old == 'a', "... and so in an image inside of another");
