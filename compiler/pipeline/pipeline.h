@@ -121,6 +121,9 @@ typedef struct TrialProgress {
 /* Does it place what has a name by the type behind that: of a let, a var, what is assigned
    to that, a parameter of a function, a result? */
 bool is_type_of_name(const Op *op);
+/* Of so many trials those that are made of a program as long as the module: all, or what takes
+   as long as all of one of 16,000 values, but an eighth at least. */
+int trials_of_long(const Module *m, int most);
 /* As pays for each; of a long program as was decided of it `as_is`, if anything was. */
 void what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials,
 	int ntrials, const TrialProgress *progress);

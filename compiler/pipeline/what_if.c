@@ -144,7 +144,19 @@ compile_changed(Module *m, const Change *change)
 
 /* ---- many ---------------------------------------------------------------------- */
 
-enum { MOST_ASKED = 1000 }; /* values of a program of which each trial asks what pays */
+enum {
+	MOST_ASKED = 1000,  /* values of a program of which each trial asks what pays */
+	MOST_TRIED = 16000, /* ... and of one of which all trials are made; of longer ones */
+	LEAST_PART = 8,	    /* ... fewer, but this part of them */
+};
+
+int
+trials_of_long(const Module *m, int most)
+{
+	int64_t longer = greater(m->nvalues, MOST_TRIED);
+
+	return (int)greater((int64_t)most * MOST_TRIED / longer, most / LEAST_PART);
+}
 
 typedef struct Answer {
 	TrialEnd end;	/* a process that dies leaves TRIAL_defect */

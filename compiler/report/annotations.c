@@ -266,7 +266,8 @@ typedef struct Trying {
 	const Module *module;
 	const Annotations *all;
 	LeftOut **left_out;
-	int n;
+	int n, most;
+	int nalone; /* annotations, each by itself */
 } Trying;
 
 static void
@@ -347,23 +348,38 @@ leave_out_axis(Trying *trying, int first, int axis)
 	text_free(&text);
 }
 
-/* Each annotation, then each axis of several, at most so many of all. */
+/* Each axis of several. */
 static void
-leave_out_all(Trying *trying)
+leave_out_axes(Trying *trying)
 {
 	const Annotations *all = trying->all;
 	const Mesh *mesh = &trying->module->mesh;
 
-	for (int i = 0; i < all->n && trying->n < MOST_TRIED; i++) {
-		const Written *written = &all->written[i];
-		leave_out(trying, written, written->text,
-			(Change){.unplaced = written->names, .nunplaced = written->n});
-	}
 	for (int i = 0; i < all->n; i++)
-		for (int axis = 0; axis < mesh->naxes && trying->n < MOST_TRIED; axis++)
+		for (int axis = 0; axis < mesh->naxes && trying->n < trying->most; axis++)
 			if (mesh->axes[axis].size > 1
 				&& axes_named(&all->written[i]) >> axis & 1)
 				leave_out_axis(trying, i, axis);
+}
+
+/* Each annotation, then each axis of several, at most so many of all; of a long program, of
+   which there are fewer, the axes say more, and half of them may be that. */
+static void
+leave_out_all(Trying *trying)
+{
+	const Annotations *all = trying->all;
+	Trying axes = *trying;
+
+	trying->most = trials_of_long(trying->module, MOST_TRIED);
+	axes.most = trying->most < MOST_TRIED ? trying->most / 2 : 0;
+	leave_out_axes(&axes);
+	for (int i = 0; i < all->n && trying->n < trying->most - axes.n; i++) {
+		const Written *written = &all->written[i];
+		leave_out(trying, written, written->text,
+			(Change){.unplaced = written->names, .nunplaced = written->n});
+		trying->nalone++;
+	}
+	leave_out_axes(trying);
 }
 
 static void
@@ -411,10 +427,10 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 	text_add(t, "\nannotations, against the program without each\n");
 	for (int i = 0; i < trying.n; i++)
 		text_left_out(t, m, trying.left_out[i], &options->outcome);
-	if (all->n > trying.n) {
-		text_printf(t, "  and %d more, from %s", all->n - trying.n,
-			all->written[trying.n].text);
-		text_line(t, m, " (", all->written[trying.n].range, ") on");
-		text_printf(t, ": only the first %d are tried\n", trying.n);
+	if (all->n > trying.nalone) {
+		text_printf(t, "  and %d more, from %s", all->n - trying.nalone,
+			all->written[trying.nalone].text);
+		text_line(t, m, " (", all->written[trying.nalone].range, ") on");
+		text_printf(t, ": only the first %d are tried\n", trying.nalone);
 	}
 }

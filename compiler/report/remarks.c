@@ -830,14 +830,15 @@ text_move(Text *t, const Remarks *remarks, Told *told, Table *shown)
 	return n;
 }
 
-/* As many moves as may be told are tried at once, until so many are. */
+/* As many moves as may be told are tried at once, until so many are; of a long program
+   fewer. */
 void
 text_choices(Text *t, Module *m, const RemarkOptions *options)
 {
 	Remarks r = {.module = m, .options = options, .arena = arena_new()};
 	Table *shown = table_new(r.arena);
 	Text moves = {0};
-	int told = 0, n = 0;
+	int told = 0, n = 0, most_told = trials_of_long(m, MOST_MOVES);
 
 	r.told = table_new(r.arena);
 	r.places = table_new(r.arena);
@@ -849,15 +850,19 @@ text_choices(Text *t, Module *m, const RemarkOptions *options)
 			order[n++] = order[i];
 	if (n)
 		qsort(order, (size_t)n, sizeof *order, by_told_seconds);
-	for (int i = 0, most; i < n && told < MOST_MOVES; i += most) {
-		most = i + MOST_MOVES - told < n ? MOST_MOVES - told : n - i;
-		try_proposals(&r, order + i, most);
+	int tried = 0;
+	for (int most; tried < n && told < most_told; tried += most) {
+		most = tried + most_told - told < n ? most_told - told : n - tried;
+		try_proposals(&r, order + tried, most);
 		for (int k = 0; k < most && r.trials.all[0]->end == TRIAL_through; k++)
-			told += text_move(&moves, &r, order[i + k], shown);
+			told += text_move(&moves, &r, order[tried + k], shown);
 	}
 	if (told)
 		text_add(t, "\nother choices, each tried\n");
 	text_addn(t, moves.s, moves.n);
+	if (told && tried < n && most_told < MOST_MOVES)
+		text_printf(t, "  of a program as long as this, of no more than %d move%s\n",
+			most_told, most_told == 1 ? "" : "s");
 	text_free(&moves);
 	arena_free(r.arena);
 }

@@ -111,6 +111,10 @@ main(void)
 			&& trials[0].outcome.peak == trials[6].outcome.peak,
 		"the others are told");
 	try_large();
+	ok(trials_of_long(&(Module){.nvalues = 16000}, 64) == 64
+			&& trials_of_long(&(Module){.nvalues = 32000}, 64) == 32
+			&& trials_of_long(&(Module){.nvalues = 1000000}, 64) == 8,
+		"of a long program fewer are made, as long as all of a short one");
 	ok(!defect_told(), "and this process has found none");
 	defect("of which there is more to tell");
 	ok(defect_told(), "one is remembered, and the rest goes on");
