@@ -18,12 +18,15 @@
  *
  *   n = norm(h)  2      q = dot(n)  3      k = dot(n)  3      s = dot(q, k)   s begins at 8
  *
+ * A loop is one of these, too, as long as the least that its trips take: what it makes is there
+ * when it is over, and before what is made of it all loops on the ways to it have run.
+ *
  * The head of a step is when its operands are there at the earliest, in whichever trip:
  * what a trip hands on may be there before what the first trip was given.
  */
 #include <stdlib.h>
 #include "cost/chains.h"
-#include "cost/tracks.h"
+#include "cost/timeline.h"
 #include "cost/turns.h"
 #include "ir/flow.h"
 
@@ -58,7 +61,7 @@ typedef struct Chains {
 	Loop **loops;	 /* by op id */
 	int64_t *there;	 /* by value id: when */
 	int64_t *heads;	 /* by op id; NEVER: not come to */
-	int64_t *alone;	 /* by op id, of a loop */
+	int64_t *alone;	 /* by op id, of a loop: the least that its trips take */
 	int64_t without; /* when what needs no operand can start */
 	Found *found;	 /* by op id */
 	int searches;
@@ -86,6 +89,34 @@ keep_later(int64_t *there, int64_t other)
 }
 
 /* ---- loops ---------------------------------------------------------------------- */
+
+/* What the device does in a body, one step or loop after the other. */
+static int64_t
+block_work(const Chains *chains, const Block *b)
+{
+	const StepTimes *times = chains->times;
+	int64_t time = 0;
+
+	for (const Op *op = b->first; op != b->last; op = op->next)
+		if (op_is_loop(op))
+			time = add_picoseconds(time, chains->alone[op->id]);
+		else if (op_is_branch(op))
+			time = add_picoseconds(time,
+				block_work(chains, op->bodies[times->branch[op->id]]));
+		else if (!op_communicates(op))
+			time = add_picoseconds(time, times->picoseconds[op->id]);
+	return time;
+}
+
+/* In all trips of the busiest resource: the device or a link. */
+static int64_t
+busiest_in_loop(const Chains *chains, const Op *loop)
+{
+	int64_t condition = block_work(chains, loop->bodies[LOOP_CONDITION]);
+	int64_t body = block_work(chains, loop->bodies[LOOP_BODY]);
+
+	return loop_picoseconds(loop, condition, greater(body, chains->times->links[loop->id]));
+}
 
 /* The largest carried values that a trip changes. */
 static void
@@ -131,8 +162,9 @@ find_cycles(Chains *chains, const Op *op)
 		for (int i = 0; i < op->nresults; i++)
 			cycle->to[i] = chains->there[body->last->operands[i]->id];
 	}
-	chains->alone[op->id] = greater(0,
-		trips_chain(chains, op, NEW_ARRAY(chains->arena, int64_t, op->nresults)));
+	int64_t chain =
+		trips_chain(chains, op, NEW_ARRAY(chains->arena, int64_t, op->nresults));
+	chains->alone[op->id] = greater(chain, busiest_in_loop(chains, op));
 	chains->without = without;
 }
 
@@ -194,6 +226,28 @@ trips_chain(Chains *chains, const Op *op, const int64_t *starts)
 	return latest;
 }
 
+/* It begins with the first of its steps that can, and is over no sooner than all its trips. */
+static int64_t
+hold_results(Chains *chains, const Op *op)
+{
+	int64_t head = INT64_MAX;
+
+	for (int i = 0; i < op->nbodies; i++)
+		for (const Op *in = op->bodies[i]->first; in;
+			in = op_following(in, op->bodies[i]))
+			if (chains->times->picoseconds[in->id]
+				&& chains->heads[in->id] != NEVER)
+				keep_earlier(&head, chains->heads[in->id]);
+	if (head == INT64_MAX)
+		return NEVER;
+	chains->heads[op->id] = head;
+	int64_t end = after(head, chains->alone[op->id]);
+	for (int i = 0; i < op->nresults; i++)
+		if (!loop_hands_on(op, i))
+			keep_later(&chains->there[op->results[i]->id], end);
+	return end;
+}
+
 static int64_t
 loop_chain(Chains *chains, const Op *op)
 {
@@ -206,6 +260,8 @@ loop_chain(Chains *chains, const Op *op)
 	if (latest != NEVER && chains->without != NEVER && op_ints(op, A_trips)->n
 		&& op_int(op, A_trips) > 1)
 		walk_other_trips(chains, op);
+	if (latest != NEVER && chains->without != NEVER)
+		keep_later(&latest, hold_results(chains, op));
 	return latest;
 }
 
@@ -272,6 +328,19 @@ by_head(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
+/* How long it has the device, and from when on at the earliest; 0: it is not known. */
+static Work
+work_of(const Chains *chains, const Op *op)
+{
+	int64_t time = chains->times->picoseconds[op->id];
+
+	if (op_is_loop(op) && chains->without != NEVER && chains->heads[op->id] != NEVER)
+		return (Work){.head = chains->heads[op->id], .time = chains->alone[op->id]};
+	if (op_is_step(op) && time && !op_communicates(op))
+		return (Work){.head = chains->there[op->results[0]->id] - time, .time = time};
+	return (Work){0};
+}
+
 /* When all is computed that it is made of, in this trip. */
 static int64_t
 all_computed(Chains *chains, const Op *to)
@@ -284,14 +353,14 @@ all_computed(Chains *chains, const Op *to)
 	go_back(chains, &ways, to, 0);
 	while (ways.n && n < MOST_WORKS) {
 		const Op *op = ways.ops[--ways.n];
-		int64_t time = chains->times->picoseconds[op->id];
-		int64_t tail = chains->found[op->id].away;
-		if (op->nbodies && !op_is_fusion(op))
+		Work work = work_of(chains, op);
+		int64_t time = work.time ? work.time : chains->times->picoseconds[op->id];
+		work.tail = chains->found[op->id].away;
+		if (op_is_branch(op) || (op_is_loop(op) && chains->without == NEVER))
 			continue;
-		if (time && !op_communicates(op))
-			works[n++] =
-				(Work){chains->there[op->results[0]->id] - time, time, tail};
-		go_back(chains, &ways, op, add_picoseconds(tail, time));
+		if (work.time)
+			works[n++] = work;
+		go_back(chains, &ways, op, add_picoseconds(work.tail, time));
 	}
 	qsort(works, (size_t)n, sizeof *works, by_head);
 	return work_in_turns(&turns, n);
@@ -362,12 +431,19 @@ typedef struct User {
 
 typedef struct Behind {
 	const StepTimes *times;
+	const int64_t *loops; /* by op id: the least that it takes */
 	const int64_t *tails; /* by op id, of later ones */
 	int64_t *values;      /* by value id: the longest chain of its users */
 	User **users;
 	Found *found;
 	int searches;
 } Behind;
+
+static int64_t
+least_time(const Behind *behind, const Op *op)
+{
+	return op_is_loop(op) ? behind->loops[op->id] : behind->times->picoseconds[op->id];
+}
 
 static void
 go_on(const Behind *behind, Ways *ways, const Op *op, int64_t away)
@@ -390,9 +466,9 @@ all_to_compute(Behind *behind, const Op *from)
 	go_on(behind, &ways, from, 0);
 	while (ways.n && n < MOST_WORKS) {
 		const Op *op = ways.ops[--ways.n];
-		int64_t time = behind->times->picoseconds[op->id];
+		int64_t time = least_time(behind, op);
 		int64_t head = behind->found[op->id].away;
-		if (op->nbodies && !op_is_fusion(op))
+		if (op_is_branch(op))
 			continue;
 		if (time && !op_communicates(op))
 			works[n++] = (Work){head, time, behind->tails[op->id]};
@@ -402,29 +478,25 @@ all_to_compute(Behind *behind, const Op *from)
 	return work_in_turns(&turns, n);
 }
 
-/* Behind a loop, or an `if`, comes what is behind all that it makes. */
+/* Behind a loop, or an `if`, comes what is behind any that it makes: all of it is made then. */
 static int64_t
 tail_of(Behind *behind, const Op *op)
 {
-	bool step = !op_is_loop(op) && !op_is_branch(op);
-	int64_t time = op->nresults ? behind->values[op->results[0]->id] : 0;
+	int64_t time = 0;
 
-	for (int i = 1; i < op->nresults; i++) {
-		int64_t tail = behind->values[op->results[i]->id];
-		if (step)
-			keep_later(&time, tail);
-		else
-			keep_earlier(&time, tail);
-	}
-	if (step && behind->times->picoseconds[op->id])
+	for (int i = 0; i < op->nresults; i++)
+		keep_later(&time, behind->values[op->results[i]->id]);
+	if (least_time(behind, op))
 		keep_later(&time, all_to_compute(behind, op));
 	return time;
 }
 
 void
-shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a)
+shortest_tails(const Module *m, const StepTimes *times, const int64_t *loops, int64_t *tails,
+	Arena *a)
 {
 	Behind behind = {.times = times,
+		.loops = loops,
 		.tails = tails,
 		.values = NEW_ARRAY(a, int64_t, m->nvalues + 1),
 		.users = NEW_ARRAY(a, User *, m->nvalues + 1),
@@ -442,7 +514,7 @@ shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a
 			*user = (User){op, behind.users[v]};
 			behind.users[v] = user;
 			keep_later(&behind.values[v],
-				add_picoseconds(tail, times->picoseconds[op->id]));
+				add_picoseconds(tail, least_time(&behind, op)));
 		}
 	}
 }

@@ -41,35 +41,7 @@ earlier_first(const void *a, const void *b)
 					: (one->step > other->step) - (one->step < other->step);
 }
 
-/* ---- what the device does ---------------------------------------------------------- */
-
-static int64_t block_least(const Bounds *bounds, const Block *b);
-
-static int64_t
-loop_least(const Bounds *bounds, const Op *loop)
-{
-	int64_t work = loop_picoseconds(loop, block_least(bounds, loop->bodies[LOOP_CONDITION]),
-		block_least(bounds, loop->bodies[LOOP_BODY]));
-
-	return greater(work, bounds->loops[loop->id]);
-}
-
-/* Its steps and loops one after the other. */
-static int64_t
-block_least(const Bounds *bounds, const Block *b)
-{
-	int64_t time = 0;
-
-	for (const Op *op = b->first; op != b->last; op = op->next)
-		if (op_is_loop(op))
-			time = add_picoseconds(time, loop_least(bounds, op));
-		else if (op_is_branch(op))
-			time = add_picoseconds(time,
-				block_least(bounds, op->bodies[bounds->times->branch[op->id]]));
-		else if (!op_communicates(op))
-			time = add_picoseconds(time, bounds->times->picoseconds[op->id]);
-	return time;
-}
+/* ---- loops ---------------------------------------------------------------------------- */
 
 static const Op *
 outermost_loop(const Op *op)
@@ -92,14 +64,46 @@ depth_of(const Op *op)
 	return depth;
 }
 
-/* On one link, of all trips: those between slices carry what the network does. */
+/* On one link, once: those between slices carry what the network does. */
 static int64_t
 link_time(const Timeline *t, const TimelineStep *step, int row)
 {
 	bool network = t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
 	int64_t time = picoseconds(step->cost.busy[network ? RESOURCE_dcn : RESOURCE_ici]);
 
-	return repeat_picoseconds(lesser(time, step->each), step->trips);
+	return lesser(time, step->each);
+}
+
+static void
+add_link_times(LinkSums *sums, const Timeline *t, const TimelineStep *step)
+{
+	for (int row = 0; row < LINK_ROWS; row++) {
+		LinkSet of_row = {0};
+		of_row.row[row] = step->cost.links.row[row];
+		if (of_row.row[row])
+			links_add(sums, &of_row, link_time(t, step, row));
+	}
+}
+
+void
+busiest_links(const Timeline *t, int64_t *links, Arena *a)
+{
+	LinkSums **sums = NEW_ARRAY(a, LinkSums *, t->module->nops + 1); /* by op id */
+
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *step = &t->steps[i];
+		const Op *loop = step->op->block->parent;
+		if (!step->moves || !loop || !op_is_loop(loop))
+			continue;
+		if (!sums[loop->id])
+			sums[loop->id] = NEW(a, LinkSums);
+		add_link_times(sums[loop->id], t, step);
+	}
+	for (int i = 0; i < t->nspans; i++) {
+		int id = t->spans[i].op->id;
+		for (int bit = 0; sums[id] && bit < LINK_WORDS * 64; bit++)
+			links[id] = greater(links[id], sums[id]->of[bit / 64][bit % 64]);
+	}
 }
 
 static bool
@@ -131,7 +135,8 @@ least_of(Least *least, int depth, int row, int part)
 		const TimelineStep *step = start->step;
 		Work work = {start->head, device_time(start, row), start->tail};
 		if (row >= 0 && moves_at(start, depth) && step->cost.links.row[row] >> part & 1)
-			work.time = link_time(least->timeline, step, row);
+			work.time = repeat_picoseconds(link_time(least->timeline, step, row),
+				step->trips);
 		if (work.time)
 			least->turns.works[n++] = work;
 	}
@@ -172,7 +177,7 @@ find_starts(Least *least, const Bounds *bounds, Start *loops)
 		if (loop && !loops[loop->id].device)
 			loops[loop->id] = (Start){.head = start.head,
 				.tail = bounds->tails[loop->id],
-				.device = loop_least(bounds, loop)};
+				.device = bounds->loops[loop->id]};
 		if (loop)
 			loops[loop->id].head = lesser(loops[loop->id].head, start.head);
 		else if (!step->moves)

@@ -8,11 +8,14 @@
 #include "cost/timeline.h"
 
 /* By op id (chains.h): before when no step begins, how long a run still takes when it is over,
-   and the longest chain of all trips of a loop, by itself. */
+   and the least that all trips of a loop take, by itself. */
 typedef struct Bounds {
-	const StepTimes *times;
 	const int64_t *heads, *tails, *loops;
 } Bounds;
+
+/* Fills in, by op id of a loop, how long the busiest link is busy with what a trip moves; what
+   moves in bodies in it apart. */
+void busiest_links(const Timeline *t, int64_t *links, Arena *a);
 
 /* Of the device, which does one step or loop after the other, and of each directed link; of
    the steps of `t`. */

@@ -301,12 +301,14 @@ timeline_build(Module *m, Arena *a)
 	const Walk w = walk_module(m, a);
 	Timeline *t = w.timeline;
 	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
-	const StepTimes times = {w.price, w.branch};
+	int64_t *links = NEW_ARRAY(a, int64_t, m->nops + 1);
+	busiest_links(t, links, a);
+	const StepTimes times = {w.price, w.branch, links};
 	int64_t *loops = NEW_ARRAY(a, int64_t, m->nops + 1);
 	int64_t chain = longest_chain(m, &times, heads, loops, a);
 	int64_t *tails = NEW_ARRAY(a, int64_t, m->nops + 1);
-	shortest_tails(m, &times, tails, a);
-	int64_t work = busiest_resource(t, &(Bounds){&times, heads, tails, loops}, a);
+	shortest_tails(m, &times, loops, tails, a);
+	int64_t work = busiest_resource(t, &(Bounds){heads, tails, loops}, a);
 	t->lower = work > chain ? work : chain;
 	if (m->least && m->least < t->lower)
 		t->lower = m->least;
