@@ -193,7 +193,12 @@ graph_combined(const Graph *g, bool all)
 	count_before(&c);
 	if (!find_units(&c))
 		return NULL;
-	*to = (Graph){.arena = a, .block = g->block, .jobs = NEW_ARRAY(a, Job, g->n + 1)};
+	*to = (Graph){.arena = a,
+		.block = g->block,
+		.held = g->held,
+		.room = g->room,
+		.crowded = g->crowded,
+		.jobs = NEW_ARRAY(a, Job, g->n + 1)};
 	for (int i = 0; i < g->n; i++)
 		if (c.unit[i + 1]->jobs[0] == &g->jobs[i] && !c.unit[i + 1]->waits)
 			make_ready(&c, c.unit[i + 1]);

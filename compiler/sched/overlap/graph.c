@@ -267,6 +267,11 @@ graph_of(Block *b, Scheduling *s)
 	merge_links(g);
 	add_edges(g, s);
 	graph_find_paths(g);
+	if (s->spare < INT64_MAX) {
+		g->held = s->held = held_new(b, s->lives, s->held, s->arena);
+		g->crowded = held_most(g) + s->spare / 2;
+		g->room = g->crowded + s->spare / 2;
+	}
 	return g;
 }
 

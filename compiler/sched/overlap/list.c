@@ -8,6 +8,9 @@
  * begun that can be, the one with the longest way before it first: those whose links
  * are idle, and behind them as much as these links carry while it computes.  If nothing
  * can be computed, it waits for what is there first.
+ *
+ * Where not all has room (held.c), and much is held, what the program has first goes first,
+ * which frees what it made: gradients are summed before the next weight is gathered.
  */
 #include "sched/overlap/overlap.h"
 
@@ -25,6 +28,8 @@ struct Listing {
 	int64_t least;	 /* that this order takes, as far as it goes */
 	Tracks *tracks;
 	Ready runs, starts, instant; /* the last take no time */
+	Ready early, early_starts;   /* in the order of the program; of some graphs */
+	bool *over;		     /* by number of a run or start: it is in order */
 	Job **flights;		     /* begun, not yet waited for */
 	int nflights;
 	Taste taste;
@@ -95,6 +100,47 @@ make_ready(Listing *list, Job *job)
 		ready_put(&list->starts, job);
 	else
 		ready_put(job->task.picoseconds ? &list->runs : &list->instant, job);
+	if (list->graph->held && job->task.kind == TASK_start)
+		ready_put(&list->early_starts, job);
+	else if (list->graph->held && job->task.kind == TASK_run && job->task.picoseconds)
+		ready_put(&list->early, job);
+}
+
+/* What is in both heaps is taken from one of them first. */
+static void
+drop_over(const Listing *list, Ready *r)
+{
+	while (r->n && list->over[r->jobs[0]->number])
+		ready_take(r);
+}
+
+static Job *
+take_run(Listing *list, Ready *from)
+{
+	Job *job = ready_take(from);
+
+	list->over[job->number] = true;
+	drop_over(list, &list->runs);
+	drop_over(list, &list->early);
+	return job;
+}
+
+/* What is pressing makes way for what the program has first. */
+static bool
+is_crowded(const Listing *list)
+{
+	const Graph *g = list->graph;
+
+	return g->held && held_now(g->held) > g->crowded;
+}
+
+/* Is there no room for what it makes? */
+static bool
+is_too_much(const Listing *list, const Job *job)
+{
+	const Graph *g = list->graph;
+
+	return g->held && held_with(g->held, job) > g->room;
 }
 
 /* What is left takes its time from now on, and so does the way from the job on. */
@@ -119,11 +165,15 @@ add(Listing *list, Job *job)
 {
 	Task *task = &list->order.tasks[list->n];
 
+	list->over[job->number] = true;
+
 	*task = job->task;
 	if (task->kind == TASK_done)
 		task->start = list->begun[job->number - 1];
 	if (task->kind == TASK_start)
 		list->begun[job->number] = list->n;
+	if (list->graph->held)
+		held_add(list->graph->held, job);
 	list->order.jobs[list->n++] = job;
 	tracks_add(list->tracks, list->order.tasks, task);
 	count_off(list, job, task->from);
@@ -198,10 +248,13 @@ static void
 begin_transfers(Listing *list, int64_t busy)
 {
 	Job *held[MOST_HELD];
+	Ready *starts = is_crowded(list) ? &list->early_starts : &list->starts;
 	int n = 0;
 
-	while (list->starts.n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
-		Job *job = ready_take(&list->starts);
+	while (starts->n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
+		Job *job = ready_take(starts);
+		if (list->over[job->number])
+			continue;
 		int64_t before = tracks_busy(list->tracks, job->task.links);
 		int64_t after = add_picoseconds(before, job->task.picoseconds);
 		bool shares = list->taste.share == SHARE_never ? before && after > busy
@@ -209,14 +262,15 @@ begin_transfers(Listing *list, int64_t busy)
 							       : false;
 		bool waits = list->runs.n || list->nflights;
 		if (waits
-			&& or_other(list,
-				shares || (list->taste.patient && is_in_the_way(list, job))))
+			&& (or_other(list,
+				    shares || (list->taste.patient && is_in_the_way(list, job)))
+				|| is_too_much(list, job)))
 			held[n++] = job;
 		else
 			add(list, job);
 	}
 	while (n)
-		ready_put(&list->starts, held[--n]);
+		ready_put(starts, held[--n]);
 }
 
 /*
@@ -259,6 +313,8 @@ take_shorter(Listing *list, int64_t time)
 
 	while (list->runs.n && n < MOST_HELD && !shorter) {
 		Job *job = ready_take(&list->runs);
+		if (list->over[job->number])
+			continue;
 		if (job->task.picoseconds <= time)
 			shorter = job;
 		else
@@ -266,7 +322,23 @@ take_shorter(Listing *list, int64_t time)
 	}
 	while (n)
 		ready_put(&list->runs, held[--n]);
+	if (shorter)
+		list->over[shorter->number] = true;
+	drop_over(list, &list->runs);
+	drop_over(list, &list->early);
 	return shorter;
+}
+
+/* The best; where there is no room for that, the program's first, once nothing is under way
+   if there is no room for it either. */
+static Job *
+take_best(Listing *list)
+{
+	if (!is_crowded(list) && !is_too_much(list, list->runs.jobs[0]))
+		return take_run(list, &list->runs);
+	if (list->nflights && is_too_much(list, list->early.jobs[0]))
+		return take_done(list, INT64_MAX);
+	return take_run(list, &list->early);
 }
 
 /* What the thread comes to: the best run, or a done that it stands before. */
@@ -278,7 +350,7 @@ next_job(Listing *list)
 	if (!list->runs.n)
 		return take_done(list, INT64_MAX);
 	if (i < 0)
-		return ready_take(&list->runs);
+		return take_best(list);
 	Job *done = list->flights[i];
 	Job *shorter = take_shorter(list, tracks_left(list->tracks, flight_of(list, done)));
 	if (shorter)
@@ -309,6 +381,9 @@ listing_new(Graph *g)
 		.runs.jobs = NEW_ARRAY(a, Job *, g->n + 1),
 		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_tail},
 		.instant = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
+		.early = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
+		.early_starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
+		.over = NEW_ARRAY(a, bool, g->n + 1),
 		.flights = NEW_ARRAY(a, Job *, g->n + 1),
 		.begun = NEW_ARRAY(a, int, g->n + 1)};
 	for (int i = 0; i < g->n; i++)
@@ -326,11 +401,15 @@ begin_listing(Listing *list, Taste taste)
 	list->runs.first = taste.first;
 	list->starts.first = taste.first == FIRST_order ? FIRST_order : FIRST_tail;
 	list->n = list->nflights = 0;
-	list->runs.n = list->starts.n = list->instant.n = 0;
+	list->runs.n = list->starts.n = list->instant.n = list->early.n = list->early_starts.n =
+		0;
 	list->least = 0;
 	list->left = list->work;
 	list->tracks = tracks_new(g->arena, MOST_FLIGHTS + 1);
+	if (g->held)
+		held_begin(g->held);
 	for (int i = 0; i < g->n; i++) {
+		list->over[g->jobs[i].number] = false;
 		g->jobs[i].waits = g->jobs[i].before;
 		g->jobs[i].key = key_of(list, &g->jobs[i]);
 	}

@@ -264,52 +264,100 @@ serial_time(const Scheduling *s, const Block *b)
 	return time;
 }
 
-/* False: it takes more bytes, or longer, and all is as it was. */
-static bool
-schedule_in(Module *m, First least, bool combines, int64_t bytes)
+/* One of the ways to put a module in order. */
+typedef struct Attempt {
+	First least;
+	bool combines;
+	int64_t bytes; /* that it may take */
+	int64_t spare; /* ... and hold, beside what the program's order does */
+} Attempt;
+
+typedef struct Scheduled {
+	int64_t time; /* of a run in that order */
+	bool fits;    /* in so many bytes, and takes no longer than the program did */
+	bool kept;    /* else all is as it was */
+} Scheduled;
+
+/* It is kept if it fits and takes so long or less. */
+static Scheduled
+schedule_so(Module *m, Attempt way, int64_t within)
 {
 	Arena *a = arena_new();
 	Scheduling *s = scheduling_new(m, a);
 
-	s->least = least;
-	s->combines = combines;
+	s->least = way.least;
+	s->combines = way.combines;
+	s->spare = way.spare;
 	schedule_block(s, m->entry);
 	int64_t serial = serial_time(s, m->entry);
-	FitResult fit = fit_memory(m, bytes);
+	FitResult fit = fit_memory(m, way.bytes);
 	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
 	bool other = residency_find(m, changed) || fit == FIT_shortened;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
-	int64_t time = fit && other ? block_again(&again, m->entry) : s->time;
-	bool good = fit && time <= serial;
-	if (!good) {
+	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time};
+	is.fits = fit && is.time <= serial;
+	is.kept = is.fits && is.time <= within;
+	if (!is.kept) {
 		undo(s);
 		module_number(m);
 		residency_find(m, NULL);
 	}
 	arena_free(a);
-	return good;
+	return is;
+}
+
+/* Where memory is full: the first that takes so long or less, or the quickest of those that
+   fit. */
+static void
+schedule_best(Module *m, const Attempt *ways, int n, int64_t within)
+{
+	int64_t least = INT64_MAX;
+	int best = -1;
+
+	for (int i = 0; i < n; i++) {
+		Scheduled is = schedule_so(m, ways[i], within);
+		if (is.kept)
+			return;
+		if (is.fits && is.time < least) {
+			least = is.time;
+			best = i;
+		}
+	}
+	if (best >= 0)
+		schedule_so(m, ways[best], INT64_MAX);
 }
 
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
 bool
 overlap(Module *m)
 {
+	enum {
+		KEPT = 16, /* a part of what may be held, for gaps between buffers */
+		NEAR = 16, /* ... of the time that it takes if nobody asks for bytes */
+	};
+	const int64_t any = INT64_MAX;
 	const bool combines = overlaps[m->overlap].divides;
 	int64_t bytes = m->mesh.target->hbm_bytes;
 
 	m->level = L_scheduled;
-	if (overlaps[m->overlap].begins == BEGINS_none || !has_transfers(m)
-		|| schedule_in(m, FIRST_path, combines, bytes))
+	if (overlaps[m->overlap].begins == BEGINS_none || !has_transfers(m))
+		return true;
+	Scheduled first = schedule_so(m, (Attempt){FIRST_path, combines, bytes, any}, any);
+	if (first.kept)
 		return true;
 	const Plan *plan = plan_build(m);
 	int64_t peak = plan_peak(plan);
 	bool fits = !plan->uncounted && peak <= bytes;
 	if (!fits)
-		bytes = plan->uncounted ? INT64_MAX : peak + peak / 16;
-	if ((!fits && schedule_in(m, FIRST_path, combines, bytes))
-		|| (combines && schedule_in(m, FIRST_path, false, bytes))
-		|| schedule_in(m, FIRST_program, false, bytes))
-		return true;
-	schedule_in(m, FIRST_order, false, bytes);
+		bytes = plan->uncounted ? any : peak + peak / 16;
+	int64_t spare = plan->uncounted ? any : (bytes - peak) / KEPT * (KEPT - 1);
+	const Attempt ways[] = {
+		{FIRST_path, combines, bytes, any}, /* which was tried if it fits */
+		{FIRST_path, combines, bytes, spare},
+		{FIRST_program, false, bytes, any},
+		{FIRST_order, false, bytes, any},
+	};
+	schedule_best(m, ways + fits, (int)(sizeof ways / sizeof *ways) - fits,
+		add_picoseconds(first.time, first.time / NEAR));
 	return true;
 }

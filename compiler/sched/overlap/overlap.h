@@ -33,9 +33,14 @@ typedef struct Job {
 	int waits;    /* of those before it, not yet in order */
 } Job;
 
+typedef struct Held Held;
+
 typedef struct Graph {
 	Arena *arena;
 	Block *block;
+	Held *held;	 /* NULL: nobody asks */
+	int64_t room;	 /* bytes that may be held; of a graph without `held` any */
+	int64_t crowded; /* beyond those */
 	Job *jobs;
 	int n;
 } Graph;
@@ -72,6 +77,8 @@ typedef struct Scheduling {
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
 	bool combines;	    /* collectives that move alike may be one */
+	Held *held;	    /* of the block before; NULL: none */
+	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
 	int64_t time;	    /* of the block that was put in order last */
 	Written *written;   /* blocks, as they were */
 	int nwritten;
@@ -96,6 +103,15 @@ typedef struct Left {
 	uint64_t bit;
 } Left;
 Left graph_work(const Graph *g);
+
+/* held.c: requires lives with all that shares a buffer; `last` is not used from then on.  Bytes that are held once a job is put
+   behind those that were; the most that the program's order holds. */
+Held *held_new(const Block *b, const Lives *lives, const Held *last, Arena *a);
+void held_begin(Held *h);
+void held_add(Held *h, const Job *job);
+int64_t held_now(const Held *h);
+int64_t held_with(Held *h, const Job *job);
+int64_t held_most(const Graph *g);
 
 /* combine.c: the same, collectives that move alike and can begin together as one transfer:
    all, or those alone that wait longer than they move.  NULL: there are none. */
