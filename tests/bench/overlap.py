@@ -5,7 +5,8 @@ order, begun early, and in pieces, beside the least that any order takes.
     tests/bench/overlap.py SHDC [--only NAME] [--targets v4,v5e,v5p] [--way async]
 
 A row each: program, slice, milliseconds; `over`: how much longer `auto` (or --way) takes
-than the least; the transfer with the largest exposed part, and its share of the time.
+than the least; the transfers with the largest exposed part, its share of the time, and what
+waits for one of them, or why it can't begin earlier: the dependence that stands in the way.
 """
 import argparse
 import json
@@ -103,31 +104,40 @@ def of_mesh(data, model):
 
 
 def cost(shdc, path, options):
-    done = subprocess.run([shdc, '--emit=cost.json', *options, path], capture_output=True,
-                          text=True)
+    """What it takes, and what is said of its transfers."""
+    done = subprocess.run([shdc, '--emit=cost.json', '-Rschedule', *options, path],
+                          capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.stderr
 
 
-def stands_in_the_way(answer):
+def dependence(remarks, kind, axes, line):
+    """Of such a transfer that is exposed: what is said behind that."""
+    said = re.findall(r':%s:\d+: remark\[-Rschedule\]: %s over %s of .*? (?:exposed), (.*)' % (
+        line, kind, axes), remarks)
+    return max(said, key=said.count, default='')
+
+
+def stands_in_the_way(answer, remarks):
     """The largest exposed transfers of a program."""
     exposed = {}
     for op in answer['ops']:
-        what = '%s over %s, line %s' % (op['kind'], ' '.join(op['axes']), op['line'])
+        what = op['kind'], ' '.join(op['axes']), op['line']
         exposed[what] = exposed.get(what, 0) + op['exposed_seconds']
     worst = max(exposed, key=exposed.get)
-    return '%s (%.1f %% exposed)' % (worst, 100 * exposed[worst] / answer['seconds'])
+    return '%s over %s, line %s (%.1f %% exposed): %s' % (
+        *worst, 100 * exposed[worst] / answer['seconds'], dependence(remarks, *worst))
 
 
 def row(shdc, path, name, target, shape, options, way):
     answers = {o: cost(shdc, path, options + ['--overlap=' + o]) for o in ('none', way)}
-    best, plain = answers[way], answers['none']
+    (best, remarks), (plain, _) = answers[way], answers['none']
     over = best['seconds'] / best['lower_seconds'] - 1
     print('| %s | %s %s | %.4g | %.4g | %.4g | %.4g | %.4g | %.1f %% | %s |' % (
         name, target, shape, 1e3 * plain['serial_seconds'], 1e3 * plain['seconds'],
         1e3 * best['seconds'], 1e3 * best['compute_seconds'], 1e3 * best['lower_seconds'],
-        100 * over, 'does not fit' if best['memory_peak'] > best['memory_limit'] else stands_in_the_way(best)),
+        100 * over, 'does not fit' if best['memory_peak'] > best['memory_limit'] else stands_in_the_way(best, remarks)),
         flush=True)
     return over <= 0.1
 
