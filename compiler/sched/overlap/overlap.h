@@ -104,8 +104,8 @@ typedef struct Left {
 } Left;
 Left graph_work(const Graph *g);
 
-/* held.c: requires lives with all that shares a buffer; `last` is not used from then on.  Bytes that are held once a job is put
-   behind those that were; the most that the program's order holds. */
+/* held.c: requires lives with all that shares a buffer; `last` is not used from then on.  Bytes
+   that are held once a job is put behind those that were; the most that the program has. */
 Held *held_new(const Block *b, const Lives *lives, const Held *last, Arena *a);
 void held_begin(Held *h);
 void held_add(Held *h, const Job *job);
