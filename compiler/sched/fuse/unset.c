@@ -9,7 +9,7 @@
  *
  *   y = fusion()                  zeros; unset: of n pieces, counted from this device's own,
  *   y' = fusion(y, me)            each is written, here or in a loop, there that of
- *   y2 = fusion(y', (me + 1) % n) (me + turn) % n
+ *   y2 = fusion(y', (me + 1) % n) (me + turn) % n; or from 0, each at a number that is known
  */
 #include "ir/flow.h"
 #include "ir/interval.h"
@@ -279,7 +279,7 @@ with_number(const Value *v, OpKind kind, int64_t *n)
 	return in.low == in.high ? op->operands : NULL;
 }
 
-/* A piece's number, of n: own + steps + turns * a loop's index, mod n. */
+/* A piece's number, of n: own + steps + turns * a loop's index, mod n; a known one is steps. */
 typedef struct Numbered {
 	const Value *own; /* NULL: nothing */
 	int64_t steps, turns;
@@ -319,6 +319,11 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 	const Value *number = of ? of[0] : start;
 
 	*piece = (Numbered){0};
+	const Interval at = offset_range(start);
+	if (at.low == at.high) {
+		piece->steps = at.low / size;
+		return at.low >= 0 && at.low % size == 0 && piece->steps < n;
+	}
 	if ((of ? scale : 1) != size)
 		return false;
 	of = with_number(number, O_rem, &ways);
@@ -331,7 +336,7 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 	return counted && in.low >= 0 && in.high < n && piece->steps < n && piece->turns < 2;
 }
 
-/* Pieces that were written, counted from the one whose number is `own`. */
+/* Pieces that were written, counted from the one whose number is `own`; NULL: from 0. */
 typedef struct Pieces {
 	Arena *arena;
 	const Value *own;
@@ -384,8 +389,10 @@ write_piece(const Op *fusion, const Value *v, const Counting *by, void *what)
 	if (!pieces->written)
 		*pieces = (Pieces){pieces->arena, piece.own, dim, n, n,
 			NEW_ARRAY(pieces->arena, bool, n)};
-	if (!same_number(pieces->own, piece.own, &looks) || pieces->dim != dim
-		|| pieces->n != n)
+	bool known = !pieces->own || !piece.own;
+	if (known ? pieces->own != piece.own : !same_number(pieces->own, piece.own, &looks))
+		return NULL;
+	if (pieces->dim != dim || pieces->n != n)
 		return NULL;
 	for (int64_t k = 0; k < (piece.turns ? by->trips : lesser(by->trips, 1)); k++) {
 		int64_t at = (piece.steps + piece.turns * (by->first + k * by->step)) % n;
