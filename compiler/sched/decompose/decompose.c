@@ -19,7 +19,7 @@
 #include "sched/sched.h"
 
 enum {
-	MOST_TRIES = 40, /* of one program */
+	MOST_TRIES = 60, /* of one program */
 	PLACES = 3,	 /* of a long one, */
 	REACH = 300,	 /* ... each with so many ops before and behind */
 	LONG = 10 * REACH,
@@ -339,14 +339,14 @@ try_places(const Span *places, const Trial *variants, int n, int64_t *times)
 
 /* ---- ways ------------------------------------------------------------------ */
 
-/* All that a class can be done in, behind the program as it is. */
+/* All that a class can be done in, behind the program as it is; of parts the halves. */
 static int
 list_variants(Decomposing *d, Einsums all, const Einsum *e, Trial *variants)
 {
 	int n = 0;
 
 	variants[n++] = (Trial){.d = d, .einsums = all};
-	for (Way way = 0; way < WAYS; way++)
+	for (Way way = 0; way <= WAY_halves; way++)
 		for (int joined = 0; joined < 2 && ring_goes(e, way); joined++)
 			if (!joined || (d->changed && way < WAY_loop))
 				variants[n++] = (Trial){.d = d,
@@ -384,6 +384,7 @@ leave_out_slow(Text *t, const Span *places, Trial *variants, int n)
 typedef struct Choice {
 	Text *text;
 	int64_t time;
+	int64_t parts; /* what those take that were tried last; 0: none were */
 	bool any, joined;
 	Way way;
 } Choice;
@@ -399,8 +400,14 @@ weigh(Choice *best, const Trial *trial)
 	text_add(best->text, " ");
 	text_picoseconds(best->text, o->time);
 	text_add(best->text, fits ? "" : " and more than the memory");
-	if (fits && o->time < best->time)
-		*best = (Choice){best->text, o->time, true, trial->joined, trial->way};
+	if (way_parts(trial->way))
+		best->parts = o->time;
+	if (!fits || o->time >= best->time)
+		return;
+	best->time = o->time;
+	best->any = true;
+	best->joined = trial->joined;
+	best->way = trial->way;
 }
 
 /* If one can't be joined to the rings before it, none of its class can. */
@@ -430,6 +437,35 @@ try_ways(Choice *best, Trial *variants, int n)
 		}
 }
 
+/* More parts, as long as that is quicker than fewer. */
+static void
+try_more_parts(Choice *best, Decomposing *d, Einsums all, const Einsum *e)
+{
+	int64_t before = d->time;
+
+	for (Way way = WAY_halves + 1; way < WAYS && ring_goes(e, way); way++) {
+		Trial trial = {.d = d, .einsums = all, .key = e->key, .way = way};
+		if (!best->parts || best->parts >= before)
+			break;
+		before = best->parts;
+		try_ways(best, &trial, 1);
+	}
+}
+
+/* What there is to try. */
+static void
+text_pieces(Text *t, const Einsum *e)
+{
+	bool parts = ring_goes(e, WAY_halves);
+
+	for (Way way = 0; way < WAY_halves; way++)
+		if (ring_goes(e, way)) {
+			text_printf(t, "; in %lld pieces", (long long)ring_pieces(e));
+			return;
+		}
+	text_add(t, parts ? "" : "; it has no equal parts");
+}
+
 static void
 try_class(Decomposing *d, Einsums all, const Class *class)
 {
@@ -442,12 +478,14 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	text_class(&t, class);
 	text_add(&t, ": ");
 	text_picoseconds(&t, d->time);
-	text_printf(&t, " a run as it is; in %lld pieces", (long long)ring_pieces(e));
+	text_add(&t, " a run as it is");
+	text_pieces(&t, e);
 	int n = list_variants(d, all, e, variants);
 	if (find_places(d, all, class, places))
 		n = leave_out_slow(&t, places, variants, n);
 	if (n > 1)
 		try_ways(&best, variants + 1, n - 1);
+	try_more_parts(&best, d, all, e);
 	text_add(&t, best.any ? ": done " : ": left as it is");
 	if (best.any)
 		text_way(&t, best.way, best.joined);

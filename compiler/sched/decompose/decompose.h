@@ -4,7 +4,7 @@
  *
  *   Einsum   an all-gather and the dots that alone read it, or a dot and the
  *            reduce-scatter or all-reduce that alone reads it
- *   Way      how its pieces go round
+ *   Way      how its pieces go round, or in how many parts it is done
  */
 #ifndef SHDC_DECOMPOSE_H
 #define SHDC_DECOMPOSE_H
@@ -15,7 +15,8 @@ typedef struct Einsum {
 	Op *collective;
 	Op **dots; /* in order; of a sum one */
 	int ndots;
-	int dim;	 /* of the collective's result, that is cut into pieces */
+	int dim;    /* of the collective's result, that is cut into pieces; -1: none can be */
+	bool turns; /* pieces may go round */
 	const char *key; /* equal if they are alike */
 } Einsum;
 
@@ -24,10 +25,20 @@ typedef struct Einsums {
 	int n;
 } Einsums;
 
-/* Along the ring once, or half the pieces each way; a long ring as a loop.  A sum that all have
-   in halves, each of which all add up. */
-typedef enum Way { WAY_one, WAY_both, WAY_loop, WAY_halves, WAYS } Way;
+/* Along the ring once, or half the pieces each way; a long ring as a loop.  In parts, each of
+   which is gathered, or added up, by a collective of its own. */
+typedef enum Way {
+	WAY_one,
+	WAY_both,
+	WAY_loop,
+	WAY_halves,
+	WAY_quarters,
+	WAY_eighths,
+	WAYS
+} Way;
 extern const char *const way_names[WAYS]; /* ring.c */
+/* 0: of a ring. */
+int way_parts(Way way);
 
 /* find.c: all that there are, in program order.  Numbers the module. */
 Einsums einsums_find(Module *m, Arena *a);
@@ -51,7 +62,7 @@ typedef struct Rings {
 	Value **becomes; /* by id, of a value whose op a ring replaced: what stands for it */
 } Rings;
 
-/* ring.c: whether it can be a ring so; a ring in its place. */
+/* ring.c: whether it can be done so; what does it so in its place. */
 bool ring_goes(const Einsum *e, Way way);
 void ring_build(Rings *rings, const Einsum *e, Way way);
 /* Around the rings of a class: what reads a value that they replaced reads what stands for

@@ -82,6 +82,7 @@ text_dot(Text *t, const Op *dot)
 	}
 }
 
+/* Those of what the user moves stay as they were written. */
 static void
 add(Finding *f, Einsum e)
 {
@@ -90,9 +91,9 @@ add(Finding *f, Einsum e)
 
 	for (int i = 0; i < e.ndots; i++)
 		manual |= e.dots[i]->results[0]->no_placement;
-	if (manual) /* stays as it was written */
+	if (manual)
 		return;
-	text_printf(&t, "%s %d ", ops[e.collective->kind].name, e.dim);
+	text_printf(&t, "%s %d %d ", ops[e.collective->kind].name, e.dim, e.turns);
 	text_axes(&t, &f->module->mesh, e.collective->axes);
 	for (int i = 0; i < e.ndots; i++) {
 		const Op *dot = e.dots[i];
@@ -146,13 +147,14 @@ static void
 find_gathered(Finding *f, Op *gather)
 {
 	const Value *v = gather->results[0];
-	Einsum e = {.collective = gather, .dim = (int)op_int(gather, A_dim)};
+	Einsum e = {.collective = gather, .dim = (int)op_int(gather, A_dim), .turns = true};
 
 	for (const Reader *r = f->readers[v->id]; r; r = r->next) {
 		const Op *dot = r->op;
 		if (!op_is_product(dot) || dot->block != gather->block
-			|| dot->operands[0] == dot->operands[1] || differs(gather, dot))
+			|| dot->operands[0] == dot->operands[1])
 			return;
+		e.turns &= !differs(gather, dot);
 		e.ndots++;
 	}
 	int n = e.ndots;
@@ -171,7 +173,7 @@ has_one_reader(const Finding *f, const Value *v)
 	return r && !r->next;
 }
 
-/* Of an all-reduce the longest dim that has pieces. */
+/* Of an all-reduce the longest dim that has pieces; -1: none has. */
 static int
 dim_to_scatter(const Op *sum)
 {
@@ -193,10 +195,10 @@ find_summed(Finding *f, Op *sum)
 	Op *dot = sum->operands[0]->def;
 	int dim = dim_to_scatter(sum);
 
-	if (!dot || !op_is_product(dot) || dot->block != sum->block || dim < 0 || !adds_up(sum)
+	if (!dot || !op_is_product(dot) || dot->block != sum->block || !adds_up(sum)
 		|| !has_one_reader(f, dot->results[0]))
 		return;
-	Einsum e = {.collective = sum, .ndots = 1, .dim = dim};
+	Einsum e = {.collective = sum, .ndots = 1, .dim = dim, .turns = dim >= 0};
 	e.dots = NEW(f->arena, Op *);
 	e.dots[0] = dot;
 	add(f, e);

@@ -62,8 +62,8 @@ own_index(const Ring *r)
 	return remember(r, key, make_axes_index(k, id, r->einsum->collective->axes, 1));
 }
 
-static Value *
-number(const Ring *r, int64_t n)
+Value *
+known_number(const Ring *r, int64_t n)
 {
 	const char *key = offset_key(r, "number", n, 0);
 	Value *v = known(r, key);
@@ -78,11 +78,11 @@ piece_number(const Ring *r, Make k, Step step)
 	Value *at = own_index(r);
 
 	if (step.n)
-		at = make_binary(named(k, "ahead"), O_add, at, number(r, step.n));
+		at = make_binary(named(k, "ahead"), O_add, at, known_number(r, step.n));
 	if (step.turn)
 		at = make_binary(named(k, "ahead"), O_add, at, step.turn);
 	if (step.n || step.turn)
-		at = make_binary(named(k, "piece"), O_rem, at, number(r, r->n));
+		at = make_binary(named(k, "piece"), O_rem, at, known_number(r, r->n));
 	return at;
 }
 
@@ -95,10 +95,10 @@ piece_start(const Ring *r, Make k, Step step, int64_t size)
 
 	if (v)
 		return v;
-	Value *length = number(r, size);
+	Value *length = known_number(r, size);
 	own_index(r);
-	number(r, step.n);
-	number(r, r->n);
+	known_number(r, step.n);
+	known_number(r, r->n);
 	if (!step.turn)
 		k = make_offset(r);
 	Value *at = piece_number(r, k, step);
@@ -146,8 +146,7 @@ pass_on(const Ring *r, Make k, Value *x, bool back)
 
 /* ---- products ------------------------------------------------------------ */
 
-/* A dot of other operands, as large as these say. */
-static Value *
+Value *
 partial_dot(Make k, const Op *dot, Value *const *operands)
 {
 	Op *part = op_clone(dot);
@@ -200,26 +199,5 @@ product_piece(const Ring *r, Make k, Value *const *of, Step step)
 	operands[dim.operand] = piece_of(r, k, of[dim.operand], dim.dim, step);
 	if (dim.other >= 0)
 		operands[!dim.operand] = piece_of(r, k, of[!dim.operand], dim.other, step);
-	return partial_dot(k, dot, operands);
-}
-
-static Value *
-half_of(Make k, Value *x, int dim, int half)
-{
-	int64_t size = x->type.dims[dim] / 2;
-
-	return make_slice_dim(named(k, x->name), x, dim, half * size, (half + 1) * size, 1);
-}
-
-Value *
-product_half(const Ring *r, Make k, int halved, int half)
-{
-	const Op *dot = r->einsum->dots[0];
-	ResultDim dim = dot_result_dim(dot, halved);
-	Value *operands[2] = {dot->operands[0], dot->operands[1]};
-
-	operands[dim.operand] = half_of(k, operands[dim.operand], dim.dim, half);
-	if (dim.other >= 0)
-		operands[!dim.operand] = half_of(k, operands[!dim.operand], dim.other, half);
 	return partial_dot(k, dot, operands);
 }

@@ -18,9 +18,17 @@
 const char *const way_names[WAYS] = {[WAY_one] = "one way",
 	[WAY_both] = "both ways",
 	[WAY_loop] = "one way in a loop",
-	[WAY_halves] = "in halves"};
+	[WAY_halves] = "in halves",
+	[WAY_quarters] = "in quarters",
+	[WAY_eighths] = "in eighths"};
 
 enum { MOST_UNROLLED = 16 }; /* pieces */
+
+int
+way_parts(Way way)
+{
+	return way < WAY_halves ? 0 : 2 << (way - WAY_halves);
+}
 
 int64_t
 ring_pieces(const Einsum *e)
@@ -30,8 +38,7 @@ ring_pieces(const Einsum *e)
 
 /* ---- pieces for values --------------------------------------------------- */
 
-/* New ops go before one: pieces of what makes the value. */
-static Make
+Make
 make_piece(Op *before, const Value *of)
 {
 	Make k = make_before(before);
@@ -41,9 +48,8 @@ make_piece(Op *before, const Value *of)
 	return k;
 }
 
-/* What stands for it has its name. */
-static void
-take_over(const Ring *r, Op *old, Value *new)
+void
+replace_result(const Ring *r, Op *old, Value *new)
 {
 	Value *v = old->results[0];
 	const char *name = new->name;
@@ -123,7 +129,7 @@ build_gathered(Ring *r)
 	for (int i = 0; i < e->ndots; i++) {
 		for (int64_t s = 0; i && s < r->n; s++)
 			sums[i] = add_piece(r, i, pieces, s, sums[i]);
-		take_over(r, e->dots[i], sums[i]);
+		replace_result(r, e->dots[i], sums[i]);
 	}
 	op_remove(e->collective);
 }
@@ -133,7 +139,7 @@ build_gathered_loop(Ring *r)
 {
 	Op *dot = r->einsum->dots[0];
 
-	take_over(r, dot, loop_gathered(r, make_piece(dot, dot->results[0])));
+	replace_result(r, dot, loop_gathered(r, make_piece(dot, dot->results[0])));
 	op_remove(r->einsum->collective);
 }
 
@@ -170,9 +176,8 @@ sum_unrolled(const Ring *r, Make k)
 	return below_sum ? make_binary(named(k, name), O_add, v, below_sum) : v;
 }
 
-/* What is left to do for what the collective did. */
-static Value *
-finish(const Ring *r, Make k, OpKind kind, Value *v)
+Value *
+finish_ring(const Ring *r, Make k, OpKind kind, Value *v)
 {
 	const Op *sum = r->einsum->collective;
 
@@ -193,36 +198,8 @@ build_summed(Ring *r, bool loop)
 	Value *v = loop ? loop_summed(r, k) : sum_unrolled(r, k);
 
 	if (sum->kind == O_all_reduce)
-		v = finish(r, k, O_all_gather, v);
-	take_over(r, sum, v);
-	op_remove(e->dots[0]);
-}
-
-/* Of the outermost dim that is longer than 1 each is a range of memory and can be made where
-   it is in the whole. */
-static int
-dim_to_halve(const Einsum *e)
-{
-	const Type *type = &e->collective->results[0]->type;
-	int outermost = 0;
-
-	while (outermost < e->dim && type->dims[outermost] == 1)
-		outermost++;
-	return type->dims[outermost] % 2 ? e->dim : outermost;
-}
-
-/* The first half is added up beside the product that makes the second. */
-static void
-build_halves(Ring *r)
-{
-	const Einsum *e = r->einsum;
-	int dim = dim_to_halve(e);
-	Make k = make_piece(e->dots[0], e->collective->results[0]);
-	Value *halves[2];
-
-	for (int i = 0; i < 2; i++)
-		halves[i] = finish(r, k, O_all_reduce, product_half(r, k, dim, i));
-	take_over(r, e->collective, make_concatenate(k, 2, halves, dim));
+		v = finish_ring(r, k, O_all_gather, v);
+	replace_result(r, sum, v);
 	op_remove(e->dots[0]);
 }
 
@@ -231,12 +208,11 @@ ring_goes(const Einsum *e, Way way)
 {
 	int64_t n = ring_pieces(e);
 
-	if (way == WAY_halves)
-		return e->collective->kind == O_all_reduce
-			&& e->collective->results[0]->type.dims[dim_to_halve(e)] % 2 == 0;
+	if (way_parts(way))
+		return parts_go(e, way_parts(way));
 	if (way == WAY_loop)
-		return n > MOST_UNROLLED && e->ndots == 1;
-	return n <= MOST_UNROLLED && (way != WAY_both || n > 2);
+		return e->turns && n > MOST_UNROLLED && e->ndots == 1;
+	return e->turns && n <= MOST_UNROLLED && (way != WAY_both || n > 2);
 }
 
 void
@@ -247,13 +223,13 @@ ring_build(Rings *rings, const Einsum *e, Way way)
 		.rings = rings,
 		.make = make_before(e->dots[0]),
 		.block = e->collective->block,
-		.n = ring_pieces(e),
+		.n = way_parts(way) ? way_parts(way) : ring_pieces(e),
 		.both = way == WAY_both,
 	};
 
 	r.make.helper = true;
-	if (way == WAY_halves)
-		build_halves(&r);
+	if (way_parts(way))
+		parts_build(&r);
 	else if (e->collective->kind != O_all_gather)
 		build_summed(&r, way == WAY_loop);
 	else if (way == WAY_loop)

@@ -1,5 +1,5 @@
 /*
- * ring.h - private to ring.c, loop.c and pieces.c: a ring that is being built.
+ * ring.h - private to ring.c, loop.c, parts.c and pieces.c: an einsum that is being built.
  */
 #ifndef SHDC_RING_H
 #define SHDC_RING_H
@@ -11,7 +11,7 @@ typedef struct Ring {
 	Rings *rings;
 	Make make;    /* of what the device knows */
 	Block *block; /* in which pieces are worked with */
-	int64_t n;
+	int64_t n;    /* pieces, or parts */
 	bool both;
 } Ring;
 
@@ -20,6 +20,13 @@ typedef struct Step {
 	Value *turn;
 	int64_t n;
 } Step;
+
+/* ring.c: new ops go before one: pieces of what makes the value. */
+Make make_piece(Op *before, const Value *of);
+/* What stands for the result of an op, which is removed, has its name. */
+void replace_result(const Ring *r, Op *old, Value *new);
+/* A collective of this kind that does what is left to do for the einsum's. */
+Value *finish_ring(const Ring *r, Make k, OpKind kind, Value *v);
 
 /* pieces.c: from the device after each, or the one before. */
 Value *pass_on(const Ring *r, Make k, Value *x, bool back);
@@ -33,8 +40,14 @@ Value *add_gathered(const Ring *r, Make k, const Op *dot, Value *other, Value *p
 /* The piece of the product of two operands that is meant for the device so far up. */
 Value *product_piece(const Ring *r, Make k, Value *const *of, Step step);
 
-/* One of two that the dim has, without who it is meant for. */
-Value *product_half(const Ring *r, Make k, int dim, int half);
+/* A number that each device knows. */
+Value *known_number(const Ring *r, int64_t n);
+/* A dot of other operands, as large as these say. */
+Value *partial_dot(Make k, const Op *dot, Value *const *operands);
+
+/* parts.c: whether it has so many; the einsum in parts. */
+bool parts_go(const Einsum *e, int n);
+void parts_build(const Ring *r);
 
 /* loop.c: the result of the dot whose operand is gathered; what is scattered of a sum. */
 Value *loop_gathered(Ring *r, Make k);
