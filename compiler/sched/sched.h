@@ -34,9 +34,28 @@ typedef struct Pipelining {
 /* Says which of the candidates are taken. */
 typedef void ChoosePipelining(Module *m, Pipelining *p);
 
+/* A sum over devices of a stack that a loop fills, slice by slice, which each trip could do of
+   its slice. */
+typedef struct StackSum {
+	Op *collective, *loop;
+	Op *update; /* that writes the slice */
+	int index;  /* of the stack, among what the loop carries */
+	int64_t trips;
+	bool taken;
+} StackSum;
+
+typedef struct StackSums {
+	Arena *arena;
+	StackSum *v;
+	int n;
+} StackSums;
+
 /* Requires L_device, and leaves it. */
 bool pipeline(Module *m, ChoosePipelining *choose);
-/* Its parts: the loops; those written again of which something is taken. */
+/* Its parts: the stacks; those summed in the loop that are taken.  Finding counts uses. */
+void stack_sums_find(Module *m, StackSums *sums);
+bool stack_sums_apply(Module *m, const StackSums *sums);
+/* ... the loops; those written again of which something is taken. */
 void pipelining_find(Module *m, Pipelining *p);
 bool pipelining_apply(const Pipelining *p);
 

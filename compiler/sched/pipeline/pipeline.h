@@ -35,7 +35,11 @@ typedef struct Staged {
 	int least, most;	    /* of the stages that there are */
 } Staged;
 
-/* stages.c: false if the loop stays as it is */
+/* stages.c: the counter and the trips; false if they are not known */
+bool loop_is_counted(const Op *loop, Staged *s);
+/* ... of a manual function, which stays as it is written */
+bool is_manual_loop(const Op *loop);
+/* ... false if the loop stays as it is */
 bool stages_find(Staged *s);
 static inline bool
 is_handed_on(const Staged *s, const Value *param)

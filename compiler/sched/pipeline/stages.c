@@ -48,8 +48,8 @@ is_number(const Value *v, int64_t *n)
 }
 
 /* first, first + step, ... as often as the loop says, below a limit. */
-static bool
-find_counter(const Op *loop, Staged *s)
+bool
+loop_is_counted(const Op *loop, Staged *s)
 {
 	const Block *condition = loop->bodies[LOOP_CONDITION], *body = loop->bodies[LOOP_BODY];
 	const Op *more = condition->last->operands[0]->def;
@@ -234,7 +234,7 @@ stages_find(Staged *s)
 
 	for (int i = 0; i < s->loop->n; i++)
 		taken |= s->loop->candidates[i].taken;
-	if (!taken || !find_counter(loop, s))
+	if (!taken || !loop_is_counted(loop, s))
 		return false;
 	Search search = search_begin(s->arena, loop);
 	s->body = search.body;
@@ -275,8 +275,8 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 }
 
 /* It is of a manual function, which stays as it is written: no tensor is placed. */
-static bool
-is_manual(const Op *loop)
+bool
+is_manual_loop(const Op *loop)
 {
 	const Block *body = loop->bodies[LOOP_BODY];
 	bool placed = false;
@@ -320,9 +320,9 @@ pipelining_find(Module *m, Pipelining *p)
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		Staged s;
 		PipelinedLoop loop = {.op = op};
-		if (!op_is_loop(op) || is_manual(op))
+		if (!op_is_loop(op) || is_manual_loop(op))
 			continue;
-		bool counted = find_counter(op, &s);
+		bool counted = loop_is_counted(op, &s);
 		if (!counted || s.trips < 2) {
 			tell_of_all(op, counted ? TRIP_few : TRIP_uncounted);
 			continue;
