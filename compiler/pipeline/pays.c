@@ -4,6 +4,9 @@
  * Copies of this process compile the program, as it is and so; what is quicker and fits the
  * memory of the target, or needs no more than without, is taken.  First those that nothing
  * hides, then all; of loops in which nothing is exposed none.
+ *
+ * And which stacks that a loop fills are summed a slice in each trip?  Those of a type are
+ * one kind, tried with what loops then begin early or end late; the largest first.
  */
 #include "ir/targets.h"
 #include "pipeline/pipeline.h"
@@ -23,6 +26,21 @@ typedef struct Try {
 	Tried *tried;
 } Try;
 
+/* What it takes from here on; NULL: it can't be. */
+static const Timeline *
+find_out(Module *m, Tried *tried)
+{
+	if (!pipeline_run(m, L_scheduled,
+		    &(PipelineOptions){.start_at = "fuse", .verified = true}))
+		return NULL;
+	const Timeline *timeline = timeline_build(m, m->arena);
+	const Plan *plan = plan_build(m);
+	tried->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
+	tried->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
+	tried->through = true;
+	return timeline;
+}
+
 /* In a copy of this process the module is nobody else's. */
 static void
 try_it(void *data, int64_t i)
@@ -40,20 +58,15 @@ try_it(void *data, int64_t i)
 		m->mesh.target = target;
 	}
 	bool changed = pipelining_apply(p);
-	if (!pipeline_run(m, L_scheduled,
-		    &(PipelineOptions){.start_at = "fuse", .verified = true}))
+	const Timeline *timeline = find_out(m, t->tried);
+	if (!timeline || changed)
 		return;
-	const Timeline *timeline = timeline_build(m, m->arena);
-	const Plan *plan = plan_build(m);
 	int64_t *exposed = NEW_ARRAY(m->arena, int64_t, m->nops + 1);
 	for (int k = 0; k < timeline->n; k++)
 		exposed[timeline->steps[k].op->id] = timeline->steps[k].exposed;
-	for (int k = 0; k < p->n && !changed; k++)
+	for (int k = 0; k < p->n; k++)
 		for (int c = 0; c < p->loops[k].n; c++)
 			t->tried->exposed[n++] = exposed[p->loops[k].candidates[c].op->id];
-	t->tried->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
-	t->tried->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
-	t->tried->through = true;
 }
 
 static size_t
@@ -128,4 +141,129 @@ pipelining_that_pays(Module *m, Pipelining *p)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
 	shared_free(plain, tried_bytes(n));
+}
+
+/* ---- sums of stacks ------------------------------------------------------------------ */
+
+typedef struct TrySums {
+	Module *module;
+	const StackSums *sums;
+	Tried *tried;
+} TrySums;
+
+static void
+try_sums(void *data, int64_t i)
+{
+	const TrySums *t = data;
+	Module *m = t->module;
+	Pipelining p = {.arena = m->arena};
+
+	(void)i;
+	m->session->err = NULL;
+	stack_sums_apply(m, t->sums);
+	pipelining_find(m, &p);
+	if (p.n)
+		pipelining_that_pays(m, &p);
+	pipelining_apply(&p);
+	find_out(m, t->tried);
+}
+
+/* With those that are taken. */
+static const Tried *
+tried_sums(Module *m, const StackSums *sums)
+{
+	TrySums t = {m, sums, shared_new(sizeof(Tried))};
+
+	if (!t.tried || !work_apart(try_sums, &t))
+		out_of_memory();
+	const Tried *tried = arena_copy(sums->arena, t.tried, sizeof(Tried));
+	shared_free(t.tried, sizeof(Tried));
+	if (!tried->through)
+		die("what sums of slices take was not found out");
+	return tried;
+}
+
+static bool
+are_alike(const StackSum *a, const StackSum *b)
+{
+	return a->collective->kind == b->collective->kind && a->trips == b->trips
+		&& axes_equal(a->collective->axes, b->collective->axes)
+		&& type_equal(&a->collective->operands[0]->type,
+			&b->collective->operands[0]->type);
+}
+
+/* Of those that were not tried the largest; NULL: all were. */
+static const StackSum *
+next_sum(const StackSums *sums, const bool *seen)
+{
+	const StackSum *next = NULL;
+	int64_t most = 0;
+
+	for (int i = 0; i < sums->n; i++) {
+		int64_t bytes = type_bytes(&sums->v[i].collective->operands[0]->type);
+		if (!seen[i] && (!next || bytes > most)) {
+			next = &sums->v[i];
+			most = bytes;
+		}
+	}
+	return next;
+}
+
+/* All that are alike, or none of them; how many they are. */
+static int
+take_alike(StackSums *sums, const StackSum *as, bool *seen, bool taken)
+{
+	int n = 0;
+
+	for (int i = 0; i < sums->n; i++)
+		if (are_alike(&sums->v[i], as)) {
+			seen[i] = true;
+			sums->v[i].taken = taken;
+			n++;
+		}
+	return n;
+}
+
+static void
+tell_sums(const StackSum *sum, int n, int64_t before, const Tried *tried, bool fits)
+{
+	const Op *op = sum->collective;
+	Module *m = op->module;
+	Text t = {0};
+
+	text_printf(&t, "%s in %lld trips with its %s over ", op->label, (long long)sum->trips,
+		ops[op->kind].hlo);
+	text_axes(&t, &m->mesh, op->axes);
+	text_add(&t, " behind the loop");
+	if (n > 1)
+		text_printf(&t, ", %d times", n);
+	text_add(&t, ": ");
+	text_seconds(&t, (double)before * 1e-12);
+	text_add(&t, " a run as it is; a slice in each trip ");
+	text_seconds(&t, (double)tried->time * 1e-12);
+	text_add(&t, fits ? "" : " and more than the memory");
+	text_add(&t, fits && tried->time < before ? ": done in each trip" : ": left as it is");
+	diag(m->session, DIAG_schedule, op->range, "%s", t.s);
+	text_free(&t);
+}
+
+void
+stack_sums_that_pay(Module *m, StackSums *sums, bool remarks)
+{
+	bool *seen = NEW_ARRAY(sums->arena, bool, sums->n);
+	const StackSum *sum;
+	const Tried *plain = tried_sums(m, sums);
+	int64_t least = plain->time, limit = greater(plain->peak, m->mesh.target->hbm_bytes);
+
+	while ((sum = next_sum(sums, seen))) {
+		int n = take_alike(sums, sum, seen, true);
+		const Tried *tried = tried_sums(m, sums);
+		bool fits = tried->peak <= limit;
+		if (remarks)
+			tell_sums(sum, n, least, tried, fits);
+		if (fits && tried->time < least)
+			least = tried->time;
+		else
+			take_alike(sums, sum, seen, false);
+	}
 }

@@ -62,6 +62,7 @@ Sharing sharing_that_fits(Module *m);
 Foresight foresight_that_pays(Module *m, Foresight there_is);
 
 /* pays.c: takes what makes a run quicker and still fits the memory of the target. */
+void stack_sums_that_pay(Module *m, StackSums *sums, bool remarks);
 void pipelining_that_pays(Module *m, Pipelining *p);
 
 /* what_if.c: what a run of a program takes of one device. */

@@ -50,8 +50,11 @@ typedef struct StackSums {
 	int n;
 } StackSums;
 
-/* Requires L_device, and leaves it. */
-bool pipeline(Module *m, ChoosePipelining *choose);
+/* Says which are taken, if asked for with a remark for each kind. */
+typedef void ChooseStackSums(Module *m, StackSums *sums, bool remarks);
+
+/* Requires L_device, and leaves it.  Stacks only with --overlap=auto. */
+bool pipeline(Module *m, ChooseStackSums *choose_sums, ChoosePipelining *choose, bool remarks);
 /* Its parts: the stacks; those summed in the loop that are taken.  Finding counts uses. */
 void stack_sums_find(Module *m, StackSums *sums);
 bool stack_sums_apply(Module *m, const StackSums *sums);

@@ -29,18 +29,34 @@ pipelining_apply(const Pipelining *p)
 	return changed;
 }
 
+static bool
+sum_in_loops(Module *m, ChooseStackSums *choose, bool remarks)
+{
+	Arena *a = arena_new();
+	StackSums sums = {.arena = a};
+
+	stack_sums_find(m, &sums);
+	if (sums.n)
+		choose(m, &sums, remarks);
+	bool changed = stack_sums_apply(m, &sums);
+	arena_free(a);
+	return changed;
+}
+
 bool
-pipeline(Module *m, ChoosePipelining *choose)
+pipeline(Module *m, ChooseStackSums *choose_sums, ChoosePipelining *choose, bool remarks)
 {
 	Arena *a = arena_new();
 	Pipelining p = {.arena = a};
 	bool changed = false;
 
+	if (overlaps[m->overlap].divides)
+		changed = sum_in_loops(m, choose_sums, remarks);
 	if (overlaps[m->overlap].pipelines)
 		pipelining_find(m, &p);
 	if (p.n) {
 		choose(m, &p);
-		changed = pipelining_apply(&p);
+		changed |= pipelining_apply(&p);
 	}
 	arena_free(a);
 	return changed;
