@@ -28,14 +28,25 @@ is_wide(const Value *v)
 		&& dtypes[v->type.dtype].bits >= 32;
 }
 
-/* It is made of the counter and constants alone; so all devices have the same. */
 static bool
-find_line(const Value *v, const Value *counter, Line *line)
+add_lines(Line a, Line b, int64_t sign, Line *sum)
 {
+	return !__builtin_mul_overflow(b.slope, sign, &b.slope)
+		&& !__builtin_mul_overflow(b.base, sign, &b.base)
+		&& !__builtin_add_overflow(a.slope, b.slope, &sum->slope)
+		&& !__builtin_add_overflow(a.base, b.base, &sum->base);
+}
+
+/* It is made of the counter and constants alone; so all devices have the same.  One that is
+   made of itself many times is not followed for ever. */
+static bool
+find_line(const Value *v, const Value *counter, int *looks, Line *line)
+{
+	enum { MOST_LOOKS = 64 };
 	Line a, b;
 	const Op *op = v->def;
 
-	if (!is_wide(v))
+	if (!is_wide(v) || ++*looks > MOST_LOOKS)
 		return false;
 	if (v == counter)
 		return *line = (Line){1, 0}, true;
@@ -44,13 +55,11 @@ find_line(const Value *v, const Value *counter, Line *line)
 	if (op->kind == O_constant)
 		return *line = (Line){0, op_int(op, A_value)}, true;
 	if (op->kind == O_convert)
-		return find_line(op->operands[0], counter, line);
-	if ((op->kind != O_add && op->kind != O_sub) || !find_line(op->operands[0], counter, &a)
-		|| !find_line(op->operands[1], counter, &b))
-		return false;
-	int64_t sign = op->kind == O_add ? 1 : -1;
-	*line = (Line){a.slope + sign * b.slope, a.base + sign * b.base};
-	return true;
+		return find_line(op->operands[0], counter, looks, line);
+	return (op->kind == O_add || op->kind == O_sub)
+		&& find_line(op->operands[0], counter, looks, &a)
+		&& find_line(op->operands[1], counter, looks, &b)
+		&& add_lines(a, b, op->kind == O_add ? 1 : -1, line);
 }
 
 /* One slice behind the other along `dim`, forwards or backwards, from 0 to the end. */
@@ -58,12 +67,16 @@ static bool
 goes_along(const Op *update, int dim, Line line, const Staged *s)
 {
 	const Type *all = &update->results[0]->type, *part = &update->operands[1]->type;
-	int64_t size = part->dims[dim];
-	int64_t lowest =
-		line.base + line.slope * (line.slope > 0 ? s->first : s->first + s->trips - 1);
+	int64_t size = part->dims[dim], lowest;
 
-	return (line.slope == size || line.slope == -size) && lowest == 0
-		&& s->trips == all->dims[dim] / size && all->dims[dim] % size == 0;
+	if (all->dims[dim] % size || s->trips != all->dims[dim] / size
+		|| (line.slope != size && line.slope != -size))
+		return false;
+	if (__builtin_add_overflow(s->first, line.slope > 0 ? 0 : s->trips - 1, &lowest)
+		|| __builtin_mul_overflow(lowest, line.slope, &lowest)
+		|| __builtin_add_overflow(lowest, line.base, &lowest))
+		return false;
+	return lowest == 0;
 }
 
 /* Do all trips together write all of it?  False too if devices may write at different places:
@@ -77,7 +90,8 @@ writes_all(const Op *update, const Value *counter, const Staged *s, bool *same)
 	*same = true;
 	for (int d = 0; d < all->rank; d++) {
 		Line line;
-		if (!find_line(update->operands[2 + d], counter, &line))
+		int looks = 0;
+		if (!find_line(update->operands[2 + d], counter, &looks, &line))
 			return *same = false;
 		bool whole = part->dims[d] == all->dims[d];
 		cut += !whole;
