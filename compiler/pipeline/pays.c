@@ -112,8 +112,9 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 				p->loops[i].candidates[c].op->trip = why;
 }
 
-void
-pipelining_that_pays(Module *m, Pipelining *p)
+/* Into `takes` what a run then takes; NULL: what is not taken says why. */
+static void
+choose_trips(Module *m, Pipelining *p, Tried *takes)
 {
 	enum { EXPOSED, ALL, TRIES };
 	int n = 0, exposed = 0;
@@ -121,7 +122,8 @@ pipelining_that_pays(Module *m, Pipelining *p)
 	for (int i = 0; i < p->n; i++)
 		n += p->loops[i].n;
 	Tried *plain = tried_new(m, p, n, false);
-	int64_t least = plain->time, limit = greater(plain->peak, m->mesh.target->hbm_bytes);
+	int64_t least = plain->time, peak = plain->peak;
+	int64_t limit = greater(peak, m->mesh.target->hbm_bytes);
 	bool *best = NEW_ARRAY(p->arena, bool, n), *taken = NEW_ARRAY(p->arena, bool, n);
 	for (int i = 0; i < n; i++)
 		exposed += plain->exposed[i] > 0;
@@ -132,15 +134,24 @@ pipelining_that_pays(Module *m, Pipelining *p)
 		Tried *tried = tried_new(m, p, n, false);
 		if (tried->time < least && tried->peak <= limit) {
 			least = tried->time;
+			peak = tried->peak;
 			for (int i = 0; i < n; i++)
 				best[i] = taken[i];
 		}
 		shared_free(tried, tried_bytes(n));
 	}
-	if (exposed && least == plain->time)
+	if (takes)
+		*takes = (Tried){.through = true, .time = least, .peak = peak};
+	else if (exposed && least == plain->time)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
 	shared_free(plain, tried_bytes(n));
+}
+
+void
+pipelining_that_pays(Module *m, Pipelining *p)
+{
+	choose_trips(m, p, NULL);
 }
 
 /* ---- sums of stacks ------------------------------------------------------------------ */
@@ -163,9 +174,9 @@ try_sums(void *data, int64_t i)
 	stack_sums_apply(m, t->sums);
 	pipelining_find(m, &p);
 	if (p.n)
-		pipelining_that_pays(m, &p);
-	pipelining_apply(&p);
-	find_out(m, t->tried);
+		choose_trips(m, &p, t->tried);
+	else
+		find_out(m, t->tried);
 }
 
 /* With those that are taken. */
