@@ -295,7 +295,8 @@ check_manual(Checker *c, const Op *op)
 			continue;
 		if (spec->open)
 			verify_fail(c, "the spec of %s is open", v->name);
-		if (c->m->level == L_global && i >= op->noperands && !v->annotated && !v->follows)
+		if (c->m->level == L_global && i >= op->noperands && !v->annotated
+			&& !v->follows)
 			verify_fail(c, "%s has no placement, which its spec has", v->name);
 		for (int a = 0; a < mesh->naxes; a++)
 			if (placement_uses(spec, axis_whole(mesh, a))
