@@ -934,6 +934,10 @@ grow_region(Scope *s)
 	for (int i = 1; i < nresults; i++)
 		op_add_result(op, "y", &results[i]->type);
 	make_end(s->k, op);
+	for (int i = 0; i < nresults; i++) {
+		op->results[i]->annotated = true;
+		op->results[i]->placement = op->specs[n + i];
+	}
 	add_value(s, op->results[nresults - 1]);
 	return op->results[0];
 }
