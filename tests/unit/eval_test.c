@@ -720,6 +720,7 @@ test_pad(void)
 	op_set_ints(made, A_low, 2, (int64_t[]){1, 0});
 	op_set_ints(made, A_high, 2, (int64_t[]){0, 1});
 	gives(&p, value(made, shape(D_f32, 2, 2, 3, 0)), (double[]){7, 7, 7, 1, 2, 7}, "pad");
+	p = program();
 	x = input(&p, shape(D_f32, 2, 2, 3, 0), (double[]){1, 2, 3, 4, 5, 6});
 	made = op(&p, O_pad, 2, x, number(&p, D_f32, 7), NULL);
 	op_set_ints(made, A_low, 2, (int64_t[]){1, -2});
