@@ -207,6 +207,21 @@ module_find_needed(Module *m)
 		need_sources(&n, n.values[i]);
 }
 
+void
+module_replace_named(Module *m, Value *const *now)
+{
+	for (int i = 0; i < m->nnamed; i++) {
+		const Value *v = m->named[i].value;
+		if (v && v->id >= 0 && now[v->id])
+			m->named[i].value = now[v->id];
+	}
+	for (int i = 0; i < m->nexpects; i++) {
+		const Value *v = m->expects[i].value;
+		if (v->id >= 0 && now[v->id])
+			m->expects[i].value = now[v->id];
+	}
+}
+
 bool
 module_remove_dead(Module *m)
 {

@@ -932,6 +932,8 @@ void module_clear_uses(Module *m);
 void module_find_needed(Module *m);
 /* Its op was removed, or an op in whose body it is. */
 bool value_is_gone(const Value *v);
+/* Names and expectations are of what stands for their values, by id; NULL: of themselves. */
+void module_replace_named(Module *m, Value *const *now);
 bool module_remove_dead(Module *m); /* ops whose results are unused; named
 					   values count as used at L_global */
 /* The next in pre-order, bodies included:

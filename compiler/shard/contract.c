@@ -215,16 +215,7 @@ contract(Module *m)
 	Value **now = NEW_ARRAY(scratch, Value *, m->nvalues + 1);
 	bool any = contract_block(m, m->entry, now);
 
-	for (int i = 0; i < m->nnamed && any; i++) {
-		const Value *v = m->named[i].value;
-		if (v && v->id >= 0 && now[v->id])
-			m->named[i].value = now[v->id];
-	}
-	for (int i = 0; i < m->nexpects && any; i++) {
-		const Value *v = m->expects[i].value;
-		if (v->id >= 0 && now[v->id])
-			m->expects[i].value = now[v->id];
-	}
+	module_replace_named(m, now);
 	if (any) {
 		module_count_uses(m);
 		remove_unused(m->entry);

@@ -241,22 +241,9 @@ scans(Module *m)
 		for (int i = 0; i < op->noperands; i++)
 			sc.user[op->operands[i]->id] = op;
 	bool any = scan_block(&sc, m->entry);
-
-	for (int i = 0; i < m->nnamed && any; i++) {
-		const Value *v = m->named[i].value;
-		if (v && v->id >= 0 && now[v->id])
-			m->named[i].value = now[v->id];
-	}
-	for (int i = 0; i < m->nexpects && any; i++) {
-		const Value *v = m->expects[i].value;
-		if (v->id >= 0 && now[v->id])
-			m->expects[i].value = now[v->id];
-	}
+	module_replace_named(m, now);
 	if (any)
 		module_remove_dead(m);
-	for (int i = 0; i < m->nnamed && any; i++)
-		if (m->named[i].value && value_is_gone(m->named[i].value))
-			m->named[i].value = NULL;
 	arena_free(scratch);
 	return any;
 }
