@@ -16,7 +16,7 @@ module_precedents(Module *m)
 		return known;
 	known = NEW(m->arena, Precedents);
 	*known = (Precedents){m->arena, resharder_new(m->arena, &m->mesh),
-		rule_book_new(m->arena), lookup_new(m->arena)};
+		rule_book_new(m->arena), lookup_new(m->arena), 0};
 	m->precedents = known;
 	return known;
 }

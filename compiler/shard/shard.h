@@ -93,6 +93,7 @@ typedef struct Precedents {
 	Resharder *resharder;
 	RuleBook *rules;
 	Lookup *choices; /* how an op is partitioned: partition/memo.c */
+	int runs;	 /* of the partitioner, so far */
 } Precedents;
 /* The module's, or new ones. */
 Precedents *module_precedents(Module *m);

@@ -61,7 +61,8 @@ put_placement(Text *t, const Placement *placement)
 	put(t, placement->combiner);
 }
 
-/* Where there is little room, whose it is matters, and how much is taken. */
+/* Where there is little room, whose it is matters, and how much is taken; so it is of this run
+   alone. */
 static void
 put_later(const Partitioner *p, const Value *v, Text *t)
 {
@@ -82,7 +83,7 @@ put_later(const Partitioner *p, const Value *v, Text *t)
 	bool ample = bytes <= room_left(p);
 	put(t, ample ? -1 : v->id);
 	put(t, ample ? 0 : p->accumulated);
-	put(t, ample ? 0 : (intptr_t)p->module);
+	put(t, ample ? 0 : p->run);
 }
 
 /* What may be moved instead. */

@@ -150,7 +150,7 @@ enter_repeated(Partitioner *p, const Planned *planned)
 static void
 begin(Partitioner *p, Module *m, Foresight with)
 {
-	const Precedents *known = module_precedents(m);
+	Precedents *known = module_precedents(m);
 
 	*p = (Partitioner){.module = m,
 		.with = with,
@@ -158,6 +158,7 @@ begin(Partitioner *p, Module *m, Foresight with)
 		.memo = known->choices,
 		.rules = known->rules,
 		.lasting = known->arena,
+		.run = known->runs++,
 		.arena = arena_new(),
 		.scratch = arena_new()};
 	p->nsources = m->nvalues;

@@ -110,6 +110,7 @@ typedef struct Partitioner {
 	Lookup *memo;	      /* ... as these (memo.c), */
 	RuleBook *rules;      /* ... and these, */
 	Arena *lasting;	      /* ... which are here */
+	int run;	      /* ... and how often they were used before */
 	Text key;	      /* in memo.c: of the op at hand */
 	Planned *planned;
 	int nplanned;
