@@ -148,14 +148,19 @@ use_last_of_chains(Propagation *g)
 {
 	Block *entry = g->module->entry;
 	Uses uses = count_uses(g);
+	/* By value id: the last of its chain, once that is passed. */
+	const Op **last_of = NEW_ARRAY(g->arena, const Op *, g->module->nvalues + 1);
 
-	for (Op *last = entry->first; last; last = op_following(last, entry)) {
-		const Value *v = chained(last, &uses);
-		for (Op *op = v ? last : NULL; op; op = op_following(op, last->block))
-			for (int i = 0; i < op->noperands; i++)
-				if (op->operands[i] == v && op->kind != O_output
-					&& op != op->block->last)
-					op->operands[i] = last->results[0];
+	for (Op *op = entry->first; op; op = op_following(op, entry)) {
+		bool gives = op->kind == O_output || op == op->block->last;
+		for (int i = 0; i < op->noperands && !gives; i++) {
+			const Op *last = last_of[op->operands[i]->id];
+			if (last)
+				op->operands[i] = last->results[0];
+		}
+		const Value *v = chained(op, &uses);
+		if (v)
+			last_of[v->id] = op;
 	}
 }
 
