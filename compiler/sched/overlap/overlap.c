@@ -18,6 +18,8 @@
 #include "sched/overlap/overlap.h"
 #include "sched/sched.h"
 
+enum { UNSEEN = 100000 }; /* of a time, a part that nobody sees */
+
 /* ---- the program in an order ------------------------------------------------------ */
 
 /* The collective only begins; its value is that of the done, which is returned.  The module
@@ -139,24 +141,24 @@ bodies_time(Scheduling *s, const Op *op)
 				: loop_picoseconds(op, time[LOOP_CONDITION], time[LOOP_BODY]);
 }
 
-/* With collectives as one, where that is quicker; those that mostly wait for their links also
-   where it takes no longer to see, as each that is begun is work for the thread that no time
-   is told of. */
+/* With collectives as one, where the block is quicker so; those that mostly wait for their
+   links also where it takes no longer to see. */
 static void
-combine(Graph **g, Order *order, First least)
+combine(Scheduling *s, Graph **g, Order *order)
 {
-	enum { UNSEEN = 1000 }; /* of the time */
 	Graph *apart = *g;
 
 	for (int all = 0; all < 2; all++) {
 		Graph *combined = graph_combined(apart, all);
 		if (!combined)
 			continue;
-		int64_t within = add_picoseconds(order->time, all ? 0 : order->time / UNSEEN);
-		Order one = best_order(combined, least, within);
+		int64_t unseen = all || s->joins < JOIN_small ? 0 : order->time / UNSEEN;
+		int64_t within = add_picoseconds(order->time, unseen);
+		Order one = best_order(combined, s->least, within);
 		if (one.time < within) {
 			*order = one;
 			*g = combined;
+			s->combined = true;
 		}
 	}
 }
@@ -169,8 +171,8 @@ schedule_block(Scheduling *s, Block *b)
 			s->times[op->id] = bodies_time(s, op);
 	Graph *g = graph_of(b, s);
 	Order order = best_order(g, s->least, INT64_MAX);
-	if (s->combines)
-		combine(&g, &order, s->least);
+	if (s->joins)
+		combine(s, &g, &order);
 	s->time = order.time;
 	begin_latest(g, &order);
 	remember(s, b);
@@ -267,26 +269,47 @@ serial_time(const Scheduling *s, const Block *b)
 /* One of the ways to put a module in order. */
 typedef struct Attempt {
 	First least;
-	bool combines;
+	Join joins;
 	int64_t bytes; /* that it may take */
 	int64_t spare; /* ... and hold, beside what the program's order does */
 } Attempt;
 
 typedef struct Scheduled {
-	int64_t time; /* of a run in that order */
-	bool fits;    /* in so many bytes, and takes no longer than the program did */
-	bool kept;    /* else all is as it was */
+	int64_t time;  /* of a run in that order */
+	bool fits;     /* in so many bytes, and takes no longer than the program did */
+	bool kept;     /* else all is as it was */
+	bool combined; /* some collectives are one, or would be if there were memory */
 } Scheduled;
 
-/* It is kept if it fits and takes so long or less. */
+/* What a way has made of the module. */
+typedef struct Made {
+	Arena *arena;
+	Scheduling *by; /* NULL: it is as it was */
+} Made;
+
+static void
+unmake(Module *m, Made *made)
+{
+	if (made->by) {
+		undo(made->by);
+		module_free_names(m);
+		module_number(m);
+		residency_find(m, NULL);
+		arena_free(made->arena);
+	}
+	*made = (Made){0};
+}
+
+/* Of a module as it was.  It is kept if it fits and takes so long or less. */
 static Scheduled
-schedule_so(Module *m, Attempt way, int64_t within)
+schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 {
 	Arena *a = arena_new();
 	Scheduling *s = scheduling_new(m, a);
 
+	*made = (Made){a, s};
 	s->least = way.least;
-	s->combines = way.combines;
+	s->joins = way.joins;
 	s->spare = way.spare;
 	schedule_block(s, m->entry);
 	int64_t serial = serial_time(s, m->entry);
@@ -294,57 +317,49 @@ schedule_so(Module *m, Attempt way, int64_t within)
 	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
 	bool other = residency_find(m, changed) || fit == FIT_shortened;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
-	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time};
+	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
+		.combined = s->combined};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
-	if (!is.kept) {
-		undo(s);
-		module_number(m);
-		residency_find(m, NULL);
-	}
-	arena_free(a);
+	if (!is.kept)
+		unmake(m, made);
 	return is;
 }
 
 /* Where memory is full: the first that takes so long or less, or the quickest of those that
    fit. */
-static void
-schedule_best(Module *m, const Attempt *ways, int n, int64_t within)
+static Scheduled
+schedule_best(Module *m, Made *made, const Attempt *ways, int n, int64_t within)
 {
 	int64_t least = INT64_MAX;
 	int best = -1;
 
 	for (int i = 0; i < n; i++) {
-		Scheduled is = schedule_so(m, ways[i], within);
+		Scheduled is = schedule_so(m, made, ways[i], within);
 		if (is.kept)
-			return;
+			return is;
 		if (is.fits && is.time < least) {
 			least = is.time;
 			best = i;
 		}
 	}
-	if (best >= 0)
-		schedule_so(m, ways[best], INT64_MAX);
+	return best < 0 ? (Scheduled){0} : schedule_so(m, made, ways[best], INT64_MAX);
 }
 
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
-bool
-overlap(Module *m)
+static Scheduled
+schedule_within_memory(Module *m, Made *made, Join joins)
 {
 	enum {
 		KEPT = 16, /* a part of what may be held, for gaps between buffers */
 		NEAR = 16, /* ... of the time that it takes if nobody asks for bytes */
 	};
 	const int64_t any = INT64_MAX;
-	const bool combines = overlaps[m->overlap].divides;
 	int64_t bytes = m->mesh.target->hbm_bytes;
+	Scheduled first = schedule_so(m, made, (Attempt){FIRST_path, joins, bytes, any}, any);
 
-	m->level = L_scheduled;
-	if (overlaps[m->overlap].begins == BEGINS_none || !has_transfers(m))
-		return true;
-	Scheduled first = schedule_so(m, (Attempt){FIRST_path, combines, bytes, any}, any);
 	if (first.kept)
-		return true;
+		return first;
 	const Plan *plan = plan_build(m);
 	int64_t peak = plan_peak(plan);
 	bool fits = !plan->uncounted && peak <= bytes;
@@ -352,12 +367,54 @@ overlap(Module *m)
 		bytes = plan->uncounted ? any : peak + peak / 16;
 	int64_t spare = plan->uncounted ? any : (bytes - peak) / KEPT * (KEPT - 1);
 	const Attempt ways[] = {
-		{FIRST_path, combines, bytes, any}, /* which was tried if it fits */
-		{FIRST_path, combines, bytes, spare},
-		{FIRST_program, false, bytes, any},
-		{FIRST_order, false, bytes, any},
+		{FIRST_path, joins, bytes, any}, /* which was tried if it fits */
+		{FIRST_path, joins, bytes, spare},
+		{FIRST_program, JOIN_none, bytes, any},
+		{FIRST_order, JOIN_none, bytes, any},
 	};
-	schedule_best(m, ways + fits, (int)(sizeof ways / sizeof *ways) - fits,
-		add_picoseconds(first.time, first.time / NEAR));
+	Scheduled best =
+		schedule_best(m, made, ways + fits, (int)(sizeof ways / sizeof *ways) - fits,
+			add_picoseconds(first.time, first.time / NEAR));
+	best.combined |= first.combined;
+	return best;
+}
+
+/* Blocks that are quicker with collectives as one make a program that need not be: it is
+   compared with the same where all are apart, and where only those are one that make their
+   block quicker. */
+static void
+schedule_module(Module *m, bool combines)
+{
+	static const Join others[] = {JOIN_none, JOIN_quicker};
+	Made made = {0};
+	Scheduled is = schedule_within_memory(m, &made, combines ? JOIN_small : JOIN_none);
+	int64_t least = INT64_MAX, all = is.kept ? is.time : INT64_MAX;
+	Join best = JOIN_none, last = JOIN_small;
+
+	for (int i = 0; is.combined && i < 2; i++) {
+		unmake(m, &made);
+		last = others[i];
+		Scheduled other = schedule_within_memory(m, &made, last);
+		if (other.kept && other.time < least) {
+			least = other.time;
+			best = last;
+		}
+	}
+	if (all <= add_picoseconds(least, least / UNSEEN))
+		best = JOIN_small;
+	if (is.combined && best != last) {
+		unmake(m, &made);
+		schedule_within_memory(m, &made, best);
+	}
+	if (made.arena)
+		arena_free(made.arena);
+}
+
+bool
+overlap(Module *m)
+{
+	m->level = L_scheduled;
+	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m))
+		schedule_module(m, overlaps[m->overlap].divides);
 	return true;
 }

@@ -66,6 +66,14 @@ typedef enum First {
 	FIRST_order,   /* ... of transfers that can begin, too */
 } First;
 
+/* Which collectives that move alike are one transfer: */
+typedef enum Join {
+	JOIN_none,
+	JOIN_quicker, /* where the block is quicker */
+	JOIN_small,   /* and those that mostly wait for their links where it is as quick: each
+			 that is begun is work for the thread that no time is told of */
+} Join;
+
 /* What the blocks of a module share while they are put in order. */
 typedef struct Scheduling {
 	Arena *arena;
@@ -76,7 +84,8 @@ typedef struct Scheduling {
 	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
-	bool combines;	    /* collectives that move alike may be one */
+	Join joins;	    /* which collectives that move alike are one */
+	bool combined;	    /* ... and some are */
 	Held *held;	    /* of the block before; NULL: none */
 	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
 	int64_t time;	    /* of the block that was put in order last */
