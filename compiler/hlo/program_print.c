@@ -114,6 +114,8 @@ print_history(Line *line, const Op *op)
 		line_fact(line, "mode", mode_names[op->mode]);
 	if (op->trip)
 		line_fact(line, "trip", other_trip_names[op->trip]);
+	if (op->combined && collectives[op->kind].combines == COMBINES_lines)
+		line_fact(line, "combined", "true");
 	if (op->again)
 		line_fact(line, "again", "true");
 	if (op->of)
@@ -334,6 +336,17 @@ print_signature(Text *t, const Block *b, const Value *root)
 	text_add(t, " {\n");
 }
 
+/* How many ops from this one on are one line. */
+static int
+ops_in_line(const Op *op)
+{
+	const Op *moves = op->kind == O_done ? op->operands[0]->def : op;
+
+	if (op->kind == O_fence)
+		return fences_in_one(op);
+	return collectives[moves->kind].combines == COMBINES_operands ? combined_in_one(op) : 1;
+}
+
 /* Computations of their own are printed before. */
 void
 print_computation(Printer *pr, const Block *b, const char *name)
@@ -363,7 +376,7 @@ print_computation(Printer *pr, const Block *b, const char *name)
 	}
 	for (const Op *op = b->first; op; op = op->next) {
 		bool fence = op->kind == O_fence;
-		int n = fence ? fences_in_one(op) : combined_in_one(op);
+		int n = ops_in_line(op);
 		if (n > 1) {
 			(fence ? print_fences : print_combined)(&line, op, n, root);
 			while (--n)

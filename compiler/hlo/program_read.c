@@ -353,6 +353,8 @@ read_history(const ReadLine *in, Op *op)
 	for (int i = 0; i < OTHER_TRIPS && op_communicates(op); i++)
 		if (fact_is(&in->facts, "trip", other_trip_names[i]))
 			op->trip = (OtherTrip)i;
+	if (collectives[op->kind].combines == COMBINES_lines)
+		op->combined = fact_is(&in->facts, "combined", "true");
 	op->again = fact_is(&in->facts, "again", "true");
 	op->of = fact_value(&in->facts, "of");
 	read_gone(in, op);
@@ -394,8 +396,9 @@ read_fences(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 static bool
 reads_combined(const HloInstr *instr, OpKind kind)
 {
-	return kind == O_done ? instr->tuple
-			      : collectives[kind].combines && instr->noperands > 1;
+	return kind == O_done
+		? instr->tuple
+		: collectives[kind].combines == COMBINES_operands && instr->noperands > 1;
 }
 
 /* What they receive: NULL with an error. */

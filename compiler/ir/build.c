@@ -691,11 +691,26 @@ same_int(const Op *a, const Op *b, AttrKind attr)
 		&& (!op_has(a, attr) || op_int(a, attr) == op_int(b, attr));
 }
 
+/* Of permutes: do the same send to the same? */
+static bool
+same_pairs(const Op *a, const Op *b)
+{
+	const Ints *from = op_ints(a, A_source), *to = op_ints(b, A_source);
+
+	if (!a->from != !b->from || (a->from && !axes_equal(a->from, b->from)))
+		return false;
+	return from->n == to->n
+		&& (!from->n || !memcmp(from->v, to->v, (size_t)from->n * sizeof *from->v));
+}
+
 bool
 ops_combine(const Op *a, const Op *b)
 {
-	return a->kind == b->kind && collectives[a->kind].combines && a->async == b->async
-		&& axes_equal(a->axes, b->axes) && same_int(a, b, A_dim)
+	Combines how = collectives[a->kind].combines;
+
+	return a->kind == b->kind && how != COMBINES_no && a->async == b->async
+		&& axes_equal(a->axes, b->axes) && same_pairs(a, b)
+		&& (how == COMBINES_lines || same_int(a, b, A_dim))
 		&& same_int(a, b, A_combiner)
 		&& a->operands[0]->type.dtype == b->operands[0]->type.dtype;
 }

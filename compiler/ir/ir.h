@@ -656,6 +656,7 @@ extern const OpInfo ops[OP_COUNT];
 /* A row of collectives.def; see there. */
 typedef enum Route { ROUTE_ring, ROUTE_across, ROUTE_pairs } Route;
 typedef enum StartType { START_result, START_pair, START_wrapped } StartType;
+typedef enum Combines { COMBINES_no, COMBINES_operands, COMBINES_lines } Combines;
 typedef struct CollectiveInfo {
 	int per_member, per_rest, whole;
 	int turns; /* 0: the op is no collective */
@@ -664,7 +665,8 @@ typedef struct CollectiveInfo {
 	int base;
 	bool in_place, global;
 	StartType start;
-	bool combines, early;
+	Combines combines;
+	bool early;
 } CollectiveInfo;
 extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
 static inline bool

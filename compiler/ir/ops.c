@@ -66,7 +66,7 @@ const CollectiveInfo collectives[OP_COUNT] = {
 #define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
 	global, start, combines, early) \
 	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
-		global, START_##start, combines, early},
+		global, START_##start, COMBINES_##combines, early},
 #include "collectives.def"
 #undef COLLECTIVE
 };

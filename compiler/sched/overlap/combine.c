@@ -4,9 +4,9 @@
  *   a = all-reduce(x)  5      b = all-reduce(y)  5          a, b = all-reduce(x, y)  6
  *
  * Each by itself waits for the latency of its links.  Those are one that move alike (kind,
- * axes, dim, dtype, and what combines) and that have as many collectives before them, on the
- * way on which they have most.  So none needs another of the same transfer, not by way of
- * another such transfer either:
+ * axes, who sends to whom, dim, dtype, and what combines) and that have as many collectives
+ * before them, on the way on which they have most.  So none needs another of the same
+ * transfer, not by way of another such transfer either:
  *
  *   a1 (0)  ->  b1 (1)         a1 and b2 are of one number, b1 and a2 of another; were all
  *   b2 (0)  ->  a2 (1)         a's one, and all b's, each would wait for the other
@@ -55,7 +55,14 @@ count_before(Combining *c)
 	}
 }
 
-/* What those have alike that are one. */
+static void
+text_group(Text *t, const AxisList *axes)
+{
+	for (int i = 0; i < axes->n; i++)
+		text_printf(t, " %d:%d:%d", axes->a[i].axis, axes->a[i].pre, axes->a[i].size);
+}
+
+/* What those have alike that are one: ops_combine(). */
 static const char *
 kind_of(const Combining *c, const Job *job)
 {
@@ -64,14 +71,17 @@ kind_of(const Combining *c, const Job *job)
 
 	text_printf(&t, "%d %d %d", c->before[job->number], op->kind,
 		op->operands[0]->type.dtype);
-	if (op_has(op, A_dim))
+	if (op_has(op, A_dim) && collectives[op->kind].combines != COMBINES_lines)
 		text_printf(&t, " dim %lld", (long long)op_int(op, A_dim));
 	if (op_has(op, A_combiner))
 		text_printf(&t, " by %lld", (long long)op_int(op, A_combiner));
-	for (int i = 0; i < op->axes->n; i++) {
-		AxisRef a = op->axes->a[i];
-		text_printf(&t, " %d:%d:%d", a.axis, a.pre, a.size);
+	text_group(&t, op->axes);
+	if (op->from) {
+		text_add(&t, " from");
+		text_group(&t, op->from);
 	}
+	for (int i = 0; i < op_ints(op, A_source)->n; i++)
+		text_printf(&t, " %lld", (long long)op_ints(op, A_source)->v[i]);
 	return text_take(&t, c->arena);
 }
 
