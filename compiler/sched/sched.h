@@ -67,8 +67,9 @@ bool pipelining_apply(const Pipelining *p);
 bool decompose(Module *m, bool remarks);
 /* Requires L_device; leaves L_fused (README.md), numbered.  Always true. */
 bool fuse(Module *m);
-/* Requires L_fused and module_number(); leaves L_scheduled.  Always true. */
-bool overlap(Module *m);
+/* Requires L_fused and module_number(); leaves L_scheduled.  Always true.  If asked for, a
+   remark for collectives that could be one transfer and are not. */
+bool overlap(Module *m, bool remarks);
 /* From L_fused on, of a program that was read: false after diagnostics, at `where`. */
 bool fused_check(Module *m, Range where);
 

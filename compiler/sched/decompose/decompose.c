@@ -189,7 +189,7 @@ attempt(void *data, int64_t i)
 	if (trial->joined)
 		outcome->joins = rings_join(m, m->arena);
 	fuse(m);
-	overlap(m);
+	overlap(m, false);
 	const Plan *plan = plan_build(m);
 	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
 	if (trial->key || trial->span.first)

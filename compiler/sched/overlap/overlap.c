@@ -141,6 +141,15 @@ bodies_time(Scheduling *s, const Op *op)
 				: loop_picoseconds(op, time[LOOP_CONDITION], time[LOOP_BODY]);
 }
 
+/* An order that takes longer than `within` was given up before all of its time was known. */
+static void
+offer(Scheduling *s, Graph *combined, int64_t apart, int64_t in_one, int64_t within)
+{
+	if (in_one >= within)
+		in_one = greater(within, best_order(combined, s->least, INT64_MAX).time);
+	offers_note(s->offers, combined, apart, in_one);
+}
+
 /* With collectives as one, where the block is quicker so; those that mostly wait for their
    links also where it takes no longer to see. */
 static void
@@ -155,6 +164,8 @@ combine(Scheduling *s, Graph **g, Order *order)
 		int64_t unseen = all || s->joins < JOIN_small ? 0 : order->time / UNSEEN;
 		int64_t within = add_picoseconds(order->time, unseen);
 		Order one = best_order(combined, s->least, within);
+		if (s->offers)
+			offer(s, combined, order->time, one.time, within);
 		if (one.time < within) {
 			*order = one;
 			*g = combined;
@@ -285,6 +296,7 @@ typedef struct Scheduled {
 typedef struct Made {
 	Arena *arena;
 	Scheduling *by; /* NULL: it is as it was */
+	Offers *offers; /* asked of the next way; NULL: nobody asks */
 } Made;
 
 static void
@@ -297,7 +309,7 @@ unmake(Module *m, Made *made)
 		residency_find(m, NULL);
 		arena_free(made->arena);
 	}
-	*made = (Made){0};
+	*made = (Made){.offers = made->offers};
 }
 
 /* Of a module as it was.  It is kept if it fits and takes so long or less. */
@@ -307,7 +319,8 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	Arena *a = arena_new();
 	Scheduling *s = scheduling_new(m, a);
 
-	*made = (Made){a, s};
+	*made = (Made){a, s, made->offers};
+	s->offers = made->offers;
 	s->least = way.least;
 	s->joins = way.joins;
 	s->spare = way.spare;
@@ -383,18 +396,21 @@ schedule_within_memory(Module *m, Made *made, Join joins)
    compared with the same where all are apart, and where only those are one that make their
    block quicker. */
 static void
-schedule_module(Module *m, bool combines)
+schedule_module(Module *m, bool combines, Offers *offers)
 {
 	static const Join others[] = {JOIN_none, JOIN_quicker};
-	Made made = {0};
+	Made made = {.offers = offers};
 	Scheduled is = schedule_within_memory(m, &made, combines ? JOIN_small : JOIN_none);
 	int64_t least = INT64_MAX, all = is.kept ? is.time : INT64_MAX;
 	Join best = JOIN_none, last = JOIN_small;
 
+	made.offers = NULL;
 	for (int i = 0; is.combined && i < 2; i++) {
 		unmake(m, &made);
 		last = others[i];
 		Scheduled other = schedule_within_memory(m, &made, last);
+		if (offers && last == JOIN_none)
+			offers->apart = other.time;
 		if (other.kept && other.time < least) {
 			least = other.time;
 			best = last;
@@ -408,13 +424,23 @@ schedule_module(Module *m, bool combines)
 	}
 	if (made.arena)
 		arena_free(made.arena);
+	if (offers) {
+		offers->in_one = is.time;
+		offers->fits = is.kept;
+		offers_tell(offers, m);
+	}
 }
 
 bool
-overlap(Module *m)
+overlap(Module *m, bool remarks)
 {
+	Arena *a = arena_new();
+	Offers offers = {.arena = a};
+	bool combines = overlaps[m->overlap].divides;
+
 	m->level = L_scheduled;
 	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m))
-		schedule_module(m, overlaps[m->overlap].divides);
+		schedule_module(m, combines, remarks && combines ? &offers : NULL);
+	arena_free(a);
 	return true;
 }

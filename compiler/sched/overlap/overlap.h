@@ -74,6 +74,26 @@ typedef enum Join {
 			 that is begun is work for the thread that no time is told of */
 } Join;
 
+/* Collectives of a block that could be one, and what it takes as it is and so. */
+typedef struct Offer {
+	Op **ops;
+	int n;
+	int64_t together; /* the transfer */
+	int64_t block_apart, block_in_one;
+} Offer;
+
+typedef struct Offers {
+	Arena *arena;
+	Offer *v;
+	int n;
+	int64_t apart, in_one; /* what a run takes with none as one, and with all that were */
+	bool fits;	       /* ... in the memory */
+} Offers;
+
+/* offers.c: of what could be one in that graph; remarks on what is not in the end */
+void offers_note(Offers *o, const Graph *combined, int64_t apart, int64_t in_one);
+void offers_tell(const Offers *o, const Module *m);
+
 /* What the blocks of a module share while they are put in order. */
 typedef struct Scheduling {
 	Arena *arena;
@@ -86,6 +106,7 @@ typedef struct Scheduling {
 	First least;	    /* of the ways to choose */
 	Join joins;	    /* which collectives that move alike are one */
 	bool combined;	    /* ... and some are */
+	Offers *offers;	    /* what could be one; NULL: nobody asks */
 	Held *held;	    /* of the block before; NULL: none */
 	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
 	int64_t time;	    /* of the block that was put in order last */
