@@ -13,7 +13,8 @@
  *
  * Each element is worked out as in the whole.  A part of an operand of a product is read where
  * it lies, and so is that of its result written; a part of what is gathered is copied first,
- * unless it is computed, and what parts of sums are put together in may be a joint.
+ * unless it is computed, and what parts of sums are put together in may be a joint.  Where no
+ * other dim has parts, that which is moved along has (ranges.c).
  */
 #include "sched/decompose/ring.h"
 
@@ -63,13 +64,13 @@ dim_of_parts(const Einsum *e, int n)
 bool
 parts_go(const Einsum *e, int n)
 {
-	return dim_of_parts(e, n) >= 0;
+	return dim_of_parts(e, n) >= 0 || ranges_go(e, n);
 }
 
 /* ---- parts ----------------------------------------------------------------- */
 
-static Value *
-part_of(const Ring *r, Make k, Value *x, int dim, int i)
+Value *
+part_of_dim(const Ring *r, Make k, Value *x, int dim, int i)
 {
 	int64_t size = x->type.dims[dim] / r->n;
 
@@ -89,7 +90,7 @@ add_part(const Ring *r, Op *dot, Value *gathered, int dim, int i, Value *sum)
 
 	operands[at] = gathered;
 	if (is.other >= 0)
-		operands[!at] = part_of(r, k, operands[!at], is.other, i);
+		operands[!at] = part_of_dim(r, k, operands[!at], is.other, i);
 	k.name = dot->results[0]->name;
 	starts[is.result] = known_number(r, i * gathered->type.dims[dim]);
 	Value *part = partial_dot(k, dot, operands);
@@ -105,7 +106,7 @@ build_gathered(const Ring *r, int dim)
 
 	for (int i = 0; i < r->n; i++) {
 		Make k = make_piece(e->dots[0], e->dots[0]->results[0]);
-		Value *part = part_of(r, k, gather->operands[0], dim, i);
+		Value *part = part_of_dim(r, k, gather->operands[0], dim, i);
 		part = finish_ring(r, k, O_all_gather, part);
 		for (int j = 0; j < e->ndots; j++)
 			sums[j] = add_part(r, e->dots[j], part, dim, i, sums[j]);
@@ -122,9 +123,9 @@ product_part(const Ring *r, Make k, int dim, int i)
 	ResultDim is = dot_result_dim(dot, dim);
 	Value *operands[2] = {dot->operands[0], dot->operands[1]};
 
-	operands[is.operand] = part_of(r, k, operands[is.operand], is.dim, i);
+	operands[is.operand] = part_of_dim(r, k, operands[is.operand], is.dim, i);
 	if (is.other >= 0)
-		operands[!is.operand] = part_of(r, k, operands[!is.operand], is.other, i);
+		operands[!is.operand] = part_of_dim(r, k, operands[!is.operand], is.other, i);
 	return partial_dot(k, dot, operands);
 }
 
@@ -147,7 +148,9 @@ parts_build(const Ring *r)
 {
 	int dim = dim_of_parts(r->einsum, (int)r->n);
 
-	if (r->einsum->collective->kind == O_all_gather)
+	if (dim < 0)
+		ranges_build(r);
+	else if (r->einsum->collective->kind == O_all_gather)
 		build_gathered(r, dim);
 	else
 		build_summed(r, dim);

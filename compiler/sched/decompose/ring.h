@@ -1,5 +1,5 @@
 /*
- * ring.h - private to ring.c, loop.c, parts.c and pieces.c: an einsum that is being built.
+ * ring.h - private to files that build one: an einsum that is being built.
  */
 #ifndef SHDC_RING_H
 #define SHDC_RING_H
@@ -48,6 +48,12 @@ Value *partial_dot(Make k, const Op *dot, Value *const *operands);
 /* parts.c: whether it has so many; the einsum in parts. */
 bool parts_go(const Einsum *e, int n);
 void parts_build(const Ring *r);
+/* The i-th part of a dim. */
+Value *part_of_dim(const Ring *r, Make k, Value *x, int dim, int i);
+
+/* ranges.c: the same along the dim that is moved along. */
+bool ranges_go(const Einsum *e, int n);
+void ranges_build(const Ring *r);
 
 /* loop.c: the result of the dot whose operand is gathered; what is scattered of a sum. */
 Value *loop_gathered(Ring *r, Make k);
