@@ -90,7 +90,7 @@ read_file(Elab *e, Range where, const char *name)
 	if (*path != '/' && slash != NULL)
 		path = arena_printf(e->arena, "%.*s/%s", (int)(slash - from), from, path);
 	int file = source_open(e->session, path, where);
-	return file ? target_read(e->session, file, name) : NULL;
+	return file ? target_read(e->session, file, DIAG_target_file, name) : NULL;
 }
 
 /* "v5litepod-" of v5litepod-16; the number behind it. */

@@ -101,7 +101,7 @@ void
 read_facts(Reading *rd, const Fact *f)
 {
 	int file = source_add_text(rd->session, "<facts>", f->value, f->length);
-	const Target *target = target_read(rd->session, file, "<facts>");
+	const Target *target = target_read(rd->session, file, DIAG_hlo_invalid, "<facts>");
 
 	if (target)
 		rd->m->mesh.target = target;

@@ -162,6 +162,7 @@ text_fact(Text *t, const Target *target, const TargetFact *fact)
 typedef struct TargetFile {
 	Session *session;
 	int file;
+	DiagCode code; /* of what is said of it */
 	Target *target;
 	Range found[NFACTS]; /* where each fact is, nowhere if it is not */
 	bool right[NFACTS];
@@ -186,7 +187,7 @@ fact_named(TargetFile *in, Range where, const char *word)
 	for (int i = 0; i < NFACTS; i++)
 		if (strcmp(words[i] = target_facts[i].name, word) == 0)
 			return &target_facts[i];
-	diag(in->session, DIAG_target_file, where, "there is no fact '%s' of a target", word);
+	diag(in->session, in->code, where, "there is no fact '%s' of a target", word);
 	const char *near = rt_nearest_word(word, words, NFACTS);
 	if (near)
 		diag_note(in->session, nowhere, "did you mean %s?", near);
@@ -211,7 +212,7 @@ read_line(TargetFile *in, Range line)
 	const char *equals =
 		memchr(source->text + line.begin, '=', (size_t)(line.end - line.begin));
 	if (!equals) {
-		diag(s, DIAG_target_file, line, "a line is written fact = value");
+		diag(s, in->code, line, "a line is written fact = value");
 		return;
 	}
 	Range name = line, value = line;
@@ -226,16 +227,15 @@ read_line(TargetFile *in, Range line)
 	const char *word = source_text(s, s->arena, value);
 	bool again = found->file != 0;
 	if (again) {
-		diag(s, DIAG_target_file, name, "%s is there twice", fact->name);
+		diag(s, in->code, name, "%s is there twice", fact->name);
 		diag_note(s, *found, "the first");
 	} else if (!read_fact(s, fact, word, (char *)in->target + fact->offset, &smallest,
 			   &largest)) {
-		diag(s, DIAG_target_file, value, "%s is %s, not '%s'", fact->name,
+		diag(s, in->code, value, "%s is %s, not '%s'", fact->name,
 			fact_types[fact->type], word);
 	} else if (smallest < fact->low || largest > fact->high) {
-		diag(s, DIAG_target_file, value, "%s is from %g to %g%s%s", fact->name,
-			fact->low, fact->high, fact->unit ? " " : "",
-			fact->unit ? fact->unit : "");
+		diag(s, in->code, value, "%s is from %g to %g%s%s", fact->name, fact->low,
+			fact->high, fact->unit ? " " : "", fact->unit ? fact->unit : "");
 	} else {
 		in->right[fact - target_facts] = true;
 	}
@@ -260,7 +260,7 @@ check_slices(TargetFile *in, const Range *line, const Slices *slices)
 	for (int i = 0; line && i < slices->n; i++) {
 		const char *fault = dims_fault(in->target, &slices->v[i], s->arena);
 		if (fault)
-			diag(s, DIAG_target_file, *line, "slice %s", fault);
+			diag(s, in->code, *line, "slice %s", fault);
 	}
 }
 
@@ -281,7 +281,7 @@ check_pod(TargetFile *in)
 			chips = INT64_MAX;
 	if (target->pod_chips > chips) {
 		text_numbers(&t, pod->n, pod->v, "x");
-		diag(in->session, DIAG_target_file, *line,
+		diag(in->session, in->code, *line,
 			"pod_chips is %lld, but a pod of %s has %lld",
 			(long long)target->pod_chips, t.s, (long long)chips);
 		text_free(&t);
@@ -292,10 +292,13 @@ check_pod(TargetFile *in)
 }
 
 const Target *
-target_read(Session *s, int file, const char *name)
+target_read(Session *s, int file, DiagCode code, const char *name)
 {
 	const SourceFile *source = source_file(s, file);
-	TargetFile in = {.session = s, .file = file, .target = NEW(s->arena, Target)};
+	TargetFile in = {.session = s,
+		.file = file,
+		.code = code,
+		.target = NEW(s->arena, Target)};
 	int errors = diag_errors(s);
 
 	for (int i = 0; i < source->nlines; i++) {
@@ -305,7 +308,7 @@ target_read(Session *s, int file, const char *name)
 	}
 	for (int i = 0; i < NFACTS; i++)
 		if (!in.found[i].file)
-			diag(s, DIAG_target_file, (Range){.file = file},
+			diag(s, code, (Range){.file = file},
 				"%s is missing: %s; --print-target=v5e prints a file to start "
 				"from",
 				target_facts[i].name, target_facts[i].sentence);
@@ -343,7 +346,7 @@ target_at(int i)
 		session = session_new();
 	int file = source_add_text(session, built_in[i].name, built_in[i].text,
 		(int)strlen(built_in[i].text));
-	const Target *read = target_read(session, file, built_in[i].name);
+	const Target *read = target_read(session, file, DIAG_target_file, built_in[i].name);
 	if (!read)
 		die("the built-in target %s is not right", built_in[i].name);
 	targets[i] = *read;

@@ -44,8 +44,8 @@ const Target *target_by_name(const char *name); /* built in; NULL if unknown */
 const Target *target_default(void);		/* v5e */
 int target_count(void);
 const Target *target_at(int i);
-/* The facts of a source file: NULL after a diagnostic for each wrong line. */
-const Target *target_read(Session *s, int file, const char *name);
+/* The facts of a source file: NULL after a diagnostic of that code for each wrong line. */
+const Target *target_read(Session *s, int file, DiagCode code, const char *name);
 
 /* For --help=targets and --print-targets. */
 typedef enum FactType {

@@ -63,7 +63,7 @@ target_with(Session *s, const Override *more, int n)
 	}
 	const char *text = text_take(&t, s->arena);
 	return target_read(s, source_add_text(s, "test.target", text, (int)strlen(text)),
-		"test");
+		DIAG_target_file, "test");
 }
 
 static const Target *
