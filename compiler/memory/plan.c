@@ -143,12 +143,15 @@ by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int
-by_offset(const void *a, const void *b)
+/* Into buffers in order of offset. */
+static void
+insert_by_offset(Buffer **placed, int n, Buffer *b)
 {
-	const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+	int at = n;
 
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	for (; at && placed[at - 1]->offset > b->offset; at--)
+		placed[at] = placed[at - 1];
+	placed[at] = b;
 }
 
 static bool
@@ -184,6 +187,7 @@ place_by_size(Plan *plan, bool homes)
 {
 	Arena *a = plan->lives->arena;
 	Buffer **order = NEW_ARRAY(a, Buffer *, plan->n + 1);
+	Buffer **placed = NEW_ARRAY(a, Buffer *, plan->n + 1); /* in order of offset */
 	Buffer **busy = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	int64_t total = 0;
 
@@ -194,14 +198,14 @@ place_by_size(Plan *plan, bool homes)
 		Buffer *b = order[i];
 		int nbusy = 0;
 		for (int j = 0; j < i; j++)
-			if (order[j]->first <= b->last && order[j]->last >= b->first)
-				busy[nbusy++] = order[j];
-		qsort(busy, (size_t)nbusy, sizeof *busy, by_offset);
+			if (placed[j]->first <= b->last && placed[j]->last >= b->first)
+				busy[nbusy++] = placed[j];
 		if (homes && b->home
 			&& is_free(busy, nbusy, b->home->offset, aligned(b->bytes)))
 			b->offset = b->home->offset;
 		else
 			b->offset = tightest_gap(busy, nbusy, aligned(b->bytes));
+		insert_by_offset(placed, i, b);
 		int64_t end = b->offset + aligned(b->bytes);
 		total = end > total ? end : total;
 	}
