@@ -161,6 +161,9 @@ combine(Scheduling *s, Graph **g, Order *order)
 		Graph *combined = graph_combined(apart, all);
 		if (!combined)
 			continue;
+		s->combines = true;
+		if (s->joins == JOIN_none)
+			return;
 		int64_t unseen = all || s->joins < JOIN_small ? 0 : order->time / UNSEEN;
 		int64_t within = add_picoseconds(order->time, unseen);
 		Order one = best_order(combined, s->least, within);
@@ -169,7 +172,6 @@ combine(Scheduling *s, Graph **g, Order *order)
 		if (one.time < within) {
 			*order = one;
 			*g = combined;
-			s->combined = true;
 		}
 	}
 }
@@ -182,7 +184,7 @@ schedule_block(Scheduling *s, Block *b)
 			s->times[op->id] = bodies_time(s, op);
 	Graph *g = graph_of(b, s);
 	Order order = best_order(g, s->least, INT64_MAX);
-	if (s->joins)
+	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
 	s->time = order.time;
 	begin_latest(g, &order);
@@ -289,7 +291,7 @@ typedef struct Scheduled {
 	int64_t time;  /* of a run in that order */
 	bool fits;     /* in so many bytes, and takes no longer than the program did */
 	bool kept;     /* else all is as it was */
-	bool combined; /* some collectives are one, or would be if there were memory */
+	bool combines; /* some collectives are one, or could be */
 } Scheduled;
 
 /* What a way has made of the module. */
@@ -331,7 +333,7 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	bool other = residency_find(m, changed) || fit == FIT_shortened;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
-		.combined = s->combined};
+		.combines = s->combines};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
 	if (!is.kept)
@@ -388,47 +390,49 @@ schedule_within_memory(Module *m, Made *made, Join joins)
 	Scheduled best =
 		schedule_best(m, made, ways + fits, (int)(sizeof ways / sizeof *ways) - fits,
 			add_picoseconds(first.time, first.time / NEAR));
-	best.combined |= first.combined;
+	best.combines |= first.combines;
 	return best;
 }
 
 /* Blocks that are quicker with collectives as one make a program that need not be: it is
-   compared with the same where all are apart, and where only those are one that make their
-   block quicker. */
+   compared with the same where all are apart, and, if that is quicker, where only those are
+   one that make their block quicker. */
 static void
-schedule_module(Module *m, bool combines, Offers *offers)
+combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 {
-	static const Join others[] = {JOIN_none, JOIN_quicker};
-	Made made = {.offers = offers};
-	Scheduled is = schedule_within_memory(m, &made, combines ? JOIN_small : JOIN_none);
-	int64_t least = INT64_MAX, all = is.kept ? is.time : INT64_MAX;
-	Join best = JOIN_none, last = JOIN_small;
+	int64_t least = apart.kept ? apart.time : INT64_MAX;
 
-	made.offers = NULL;
-	for (int i = 0; is.combined && i < 2; i++) {
-		unmake(m, &made);
-		last = others[i];
-		Scheduled other = schedule_within_memory(m, &made, last);
-		if (offers && last == JOIN_none)
-			offers->apart = other.time;
-		if (other.kept && other.time < least) {
-			least = other.time;
-			best = last;
-		}
-	}
-	if (all <= add_picoseconds(least, least / UNSEEN))
-		best = JOIN_small;
-	if (is.combined && best != last) {
-		unmake(m, &made);
-		schedule_within_memory(m, &made, best);
-	}
-	if (made.arena)
-		arena_free(made.arena);
+	unmake(m, made);
+	made->offers = offers;
+	Scheduled is = schedule_within_memory(m, made, JOIN_small);
+	made->offers = NULL;
 	if (offers) {
+		offers->apart = apart.time;
 		offers->in_one = is.time;
 		offers->fits = is.kept;
-		offers_tell(offers, m);
 	}
+	if (is.kept && is.time <= add_picoseconds(least, least / UNSEEN))
+		return;
+	unmake(m, made);
+	is = schedule_within_memory(m, made, JOIN_quicker);
+	if (is.kept && is.time <= least)
+		return;
+	unmake(m, made);
+	schedule_within_memory(m, made, JOIN_none);
+}
+
+static void
+schedule_module(Module *m, Offers *offers)
+{
+	Made made = {0};
+	Scheduled apart = schedule_within_memory(m, &made, JOIN_none);
+
+	if (apart.combines)
+		combine_or_not(m, &made, apart, offers);
+	if (made.arena)
+		arena_free(made.arena);
+	if (offers)
+		offers_tell(offers, m);
 }
 
 bool
@@ -436,11 +440,10 @@ overlap(Module *m, bool remarks)
 {
 	Arena *a = arena_new();
 	Offers offers = {.arena = a};
-	bool combines = overlaps[m->overlap].divides;
 
 	m->level = L_scheduled;
 	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m))
-		schedule_module(m, combines, remarks && combines ? &offers : NULL);
+		schedule_module(m, remarks ? &offers : NULL);
 	arena_free(a);
 	return true;
 }

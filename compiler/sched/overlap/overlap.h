@@ -105,7 +105,7 @@ typedef struct Scheduling {
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
 	Join joins;	    /* which collectives that move alike are one */
-	bool combined;	    /* ... and some are */
+	bool combines;	    /* ... and some are, or could be */
 	Offers *offers;	    /* what could be one; NULL: nobody asks */
 	Held *held;	    /* of the block before; NULL: none */
 	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
