@@ -145,13 +145,13 @@ by_size(const void *a, const void *b)
 
 /* Into buffers in order of offset. */
 static void
-insert_by_offset(Buffer **placed, int n, Buffer *b)
+insert_by_offset(Buffer **placed, int n, Buffer *placing)
 {
 	int at = n;
 
-	for (; at && placed[at - 1]->offset > b->offset; at--)
+	for (; at && placed[at - 1]->offset > placing->offset; at--)
 		placed[at] = placed[at - 1];
-	placed[at] = b;
+	placed[at] = placing;
 }
 
 static bool
