@@ -330,7 +330,9 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	int64_t serial = serial_time(s, m->entry);
 	FitResult fit = fit_memory(m, way.bytes);
 	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
-	bool other = residency_find(m, changed) || fit == FIT_shortened;
+	/* Orders that are compared are timed as they run: a transfer that begins later may take
+	   less from others on its links. */
+	bool other = residency_find(m, changed) || fit == FIT_shortened || s->combines;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
 		.combines = s->combines};
