@@ -279,7 +279,8 @@ with_number(const Value *v, OpKind kind, int64_t *n)
 	return in.low == in.high ? op->operands : NULL;
 }
 
-/* A piece's number, of n: own + steps + turns * a loop's index, mod n; a known one is steps. */
+/* A piece's number, of n: own + steps + turns * a loop's index, mod n; a known one is steps.
+   Turns are 1, 0 or -1. */
 typedef struct Numbered {
 	const Value *own; /* NULL: nothing */
 	int64_t steps, turns;
@@ -296,6 +297,10 @@ add_up(const Value *v, const Value *index, Numbered *sum, int *looks)
 	if (v == index) {
 		sum->turns++;
 		return true;
+	}
+	if (op && op->kind == O_sub && opened(op->operands[1]) == index) {
+		sum->turns--;
+		return add_up(op->operands[0], index, sum, looks);
 	}
 	if (with_number(v, O_add, &n)) {
 		sum->steps += n;
@@ -333,7 +338,8 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 		return false;
 	const Interval in = offset_range(piece->own), all = interval_of(start->type.dtype);
 	bool counted = n <= all.high / 4 && size <= all.high / n;
-	return counted && in.low >= 0 && in.high < n && piece->steps < n && piece->turns < 2;
+	return counted && in.low >= 0 && in.high < n && piece->steps < n && piece->turns < 2
+		&& piece->turns > -2;
 }
 
 /* Pieces that were written, counted from the one whose number is `own`; NULL: from 0. */
@@ -385,6 +391,8 @@ write_piece(const Op *fusion, const Value *v, const Counting *by, void *what)
 	int64_t last = by->first + (by->trips - 1) * by->step;
 	if (piece.turns
 		&& (by->trips > n || by->first < 0 || by->step < 0 || by->step > n || last > n))
+		return NULL;
+	if (piece.turns < 0 && last > piece.steps)
 		return NULL;
 	if (!pieces->written)
 		*pieces = (Pieces){pieces->arena, piece.own, dim, n, n,
