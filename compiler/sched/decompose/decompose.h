@@ -31,6 +31,7 @@ typedef enum Way {
 	WAY_one,
 	WAY_both,
 	WAY_loop,
+	WAY_loop_both,
 	WAY_halves,
 	WAY_quarters,
 	WAY_eighths,

@@ -11,6 +11,10 @@
  *
  * A round has two turns: two buffers take turns, for the piece at hand is still read where the
  * next one comes in, and none is copied.
+ *
+ * Both ways, a turn has the piece from above and that from below: those that the device before
+ * the loop got from its neighbours go on.  Of an even number the one in the middle comes from
+ * above, once the loop has ended; of a sum it is begun before the loop.
  */
 #include "ir/flow.h"
 #include "sched/decompose/ring.h"
@@ -72,21 +76,37 @@ end_turns(Ring *r, const Turns *turns, int64_t first, int64_t rounds, int64_t ea
 	return loop->results;
 }
 
+/* Of the ring without its own piece: how many come from below; not fewer from above. */
+static int64_t
+from_below(const Ring *r)
+{
+	return (r->n - 1) / 2;
+}
+
 /* The piece that comes while the one at hand is multiplied, put to *sum. */
 static Value *
 turn_gathered(const Ring *r, Make k, Value *other, Value *piece, Step step, Value **sum)
 {
-	Value *next = pass_on(r, k, piece, false);
+	Value *next = pass_on(r, k, piece, step.down);
 
 	*sum = add_gathered(r, k, r->einsum->dots[0], other, piece, step, *sum);
 	return next;
 }
 
-Value *
-loop_gathered(Ring *r, Make k)
+/* What is multiplied with the pieces. */
+static Value *
+other_operand(const Ring *r)
+{
+	const Op *dot = r->einsum->dots[0];
+
+	return dot->operands[dot->operands[0] == r->einsum->collective->results[0]];
+}
+
+static Value *
+gathered_one_way(Ring *r, Make k)
 {
 	const Op *dot = r->einsum->dots[0], *gather = r->einsum->collective;
-	Value *other = dot->operands[dot->operands[0] == gather->results[0]];
+	Value *other = other_operand(r);
 	Value *given[] = {gather->operands[0],
 		nothing_gathered(named(k, dot->results[0]->name), dot), other};
 	Turns turns = begin_turns(r, k, 0, 3, given);
@@ -95,25 +115,103 @@ loop_gathered(Ring *r, Make k)
 
 	for (int i = 0; i < 2; i++)
 		turns.next[1] = turn_gathered(r, turns.in, in[3], turns.next[1],
-			(Step){in[0], i}, &turns.next[2]);
+			(Step){.turn = in[0], .n = i}, &turns.next[2]);
 	Value *const *out = end_turns(r, &turns, 0, rounds, 2);
 	Value *piece = out[1], *sum = out[2];
 	for (int64_t i = 2 * rounds; i < r->n - 1; i++)
-		piece = turn_gathered(r, k, other, piece, (Step){NULL, i}, &sum);
-	return add_gathered(r, k, dot, other, piece, (Step){NULL, r->n - 1}, sum);
+		piece = turn_gathered(r, k, other, piece, (Step){.n = i}, &sum);
+	return add_gathered(r, k, dot, other, piece, (Step){.n = r->n - 1}, sum);
+}
+
+/* From above, from below, and the sum: at hand are the pieces turn + i + 1 steps away. */
+static void
+turn_both_ways(const Ring *r, Make k, Value *other, Value *turn, int64_t i, Value **at)
+{
+	Step up = {.turn = turn, .n = i + 1}, down = {turn, r->n - i - 1, true};
+
+	at[0] = turn_gathered(r, k, other, at[0], up, &at[2]);
+	at[1] = turn_gathered(r, k, other, at[1], down, &at[2]);
+}
+
+static Value *
+gathered_both_ways(Ring *r, Make k)
+{
+	const Op *dot = r->einsum->dots[0];
+	Value *own = r->einsum->collective->operands[0], *other = other_operand(r);
+	int64_t below = from_below(r), rounds = (below - 1) / 2;
+	Value *above = pass_on(r, k, own, false), *under = pass_on(r, k, own, true);
+	Value *sum = add_gathered(r, k, dot, other, own, (Step){0}, NULL);
+	Turns turns = begin_turns(r, k, 0, 4, (Value *[]){above, under, sum, other});
+	Value *const *in = turns.params;
+
+	for (int i = 0; i < 2; i++)
+		turn_both_ways(r, turns.in, in[4], in[0], i, turns.next + 1);
+	Value **at = end_turns(r, &turns, 0, rounds, 2) + 1;
+	Value *last[] = {at[0], at[1], at[2]};
+	for (int64_t i = 2 * rounds; i < below - 1; i++)
+		turn_both_ways(r, k, other, NULL, i, last);
+	Value *middle = 2 * below < r->n - 1 ? pass_on(r, k, last[0], false) : NULL;
+	sum = add_gathered(r, k, dot, other, last[0], (Step){.n = below}, last[2]);
+	sum = add_gathered(r, k, dot, other, last[1], (Step){.n = r->n - below}, sum);
+	if (!middle)
+		return sum;
+	return add_gathered(r, k, dot, other, middle, (Step){.n = below + 1}, sum);
+}
+
+Value *
+loop_gathered(Ring *r, Make k)
+{
+	return r->both ? gathered_both_ways(r, k) : gathered_one_way(r, k);
+}
+
+/* The sum goes on, and gets the product of the piece. */
+static Value *
+turn_summed(const Ring *r, Make k, Value *sum, Value *const *operands, Step step)
+{
+	Value *passed = pass_on(r, k, sum, step.down);
+	Value *part = product_piece(r, k, operands, step);
+
+	return make_binary(named(k, sum->name), O_add, passed, part);
+}
+
+static Value *
+summed_one_way(Ring *r, Make k)
+{
+	const Op *dot = r->einsum->dots[0];
+	Value *given[] = {product_piece(r, k, dot->operands, (Step){.n = 1}), dot->operands[0],
+		dot->operands[1]};
+	Turns turns = begin_turns(r, k, 2, 3, given);
+	Value *const *in = turns.params;
+
+	turns.next[1] = turn_summed(r, turns.in, in[1], in + 2, (Step){.turn = in[0], .n = 0});
+	return end_turns(r, &turns, 2, r->n - 1, 1)[1];
+}
+
+static Value *
+summed_both_ways(Ring *r, Make k)
+{
+	Value *const *operands = r->einsum->dots[0]->operands;
+	int64_t below = from_below(r), above = r->n - 1 - below, n = r->n;
+	Value *up = product_piece(r, k, operands, (Step){.n = n - above});
+
+	if (above > below)
+		up = turn_summed(r, k, up, operands, (Step){.n = n - below});
+	Value *down = product_piece(r, k, operands, (Step){.n = below});
+	Value *given[] = {up, down, operands[0], operands[1]};
+	Turns turns = begin_turns(r, k, 0, 4, given);
+	Value *const *in = turns.params;
+
+	turns.next[1] = turn_summed(r, turns.in, in[1], in + 3,
+		(Step){.turn = in[0], .n = n - below + 1});
+	turns.next[2] = turn_summed(r, turns.in, in[2], in + 3, (Step){in[0], below - 1, true});
+	Value *const *out = end_turns(r, &turns, 0, below - 1, 1);
+	Value *sum = turn_summed(r, k, out[1], operands, (Step){0});
+	Value *passed = pass_on(r, k, out[2], true);
+	return make_binary(named(k, sum->name), O_add, sum, passed);
 }
 
 Value *
 loop_summed(Ring *r, Make k)
 {
-	const Op *dot = r->einsum->dots[0];
-	Value *given[] = {product_piece(r, k, dot->operands, (Step){NULL, 1}), dot->operands[0],
-		dot->operands[1]};
-	Turns turns = begin_turns(r, k, 2, 3, given);
-	Value *const *in = turns.params;
-
-	Value *passed = pass_on(r, turns.in, in[1], false);
-	Value *part = product_piece(r, turns.in, in + 2, (Step){in[0], 0});
-	turns.next[1] = make_binary(named(turns.in, in[1]->name), O_add, passed, part);
-	return end_turns(r, &turns, 2, r->n - 1, 1)[1];
+	return r->both ? summed_both_ways(r, k) : summed_one_way(r, k);
 }

@@ -80,7 +80,7 @@ piece_number(const Ring *r, Make k, Step step)
 	if (step.n)
 		at = make_binary(named(k, "ahead"), O_add, at, known_number(r, step.n));
 	if (step.turn)
-		at = make_binary(named(k, "ahead"), O_add, at, step.turn);
+		at = make_binary(named(k, "ahead"), step.down ? O_sub : O_add, at, step.turn);
 	if (step.n || step.turn)
 		at = make_binary(named(k, "piece"), O_rem, at, known_number(r, r->n));
 	return at;

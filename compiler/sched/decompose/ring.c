@@ -18,6 +18,7 @@
 const char *const way_names[WAYS] = {[WAY_one] = "one way",
 	[WAY_both] = "both ways",
 	[WAY_loop] = "one way in a loop",
+	[WAY_loop_both] = "both ways in a loop",
 	[WAY_halves] = "in halves",
 	[WAY_quarters] = "in quarters",
 	[WAY_eighths] = "in eighths"};
@@ -28,6 +29,12 @@ int
 way_parts(Way way)
 {
 	return way < WAY_halves ? 0 : 2 << (way - WAY_halves);
+}
+
+static bool
+is_loop(Way way)
+{
+	return way == WAY_loop || way == WAY_loop_both;
 }
 
 int64_t
@@ -102,7 +109,7 @@ add_piece(const Ring *r, int i, Value *const *pieces, int64_t at, Value *sum)
 	Value *other = dot->operands[dot->operands[0] == gathered];
 	Make k = make_piece(dot, dot->results[0]);
 
-	return add_gathered(r, k, dot, other, pieces[at], (Step){NULL, at}, sum);
+	return add_gathered(r, k, dot, other, pieces[at], (Step){.n = at}, sum);
 }
 
 /* Pieces as they come: 0, and from above, or from above and below in turns. */
@@ -154,7 +161,7 @@ passed_sum(const Ring *r, Make k, int64_t away, bool back)
 	Value *sum = NULL;
 
 	for (int64_t s = away; s; s--) {
-		Value *part = product_piece(r, k, operands, (Step){NULL, back ? s : r->n - s});
+		Value *part = product_piece(r, k, operands, (Step){.n = back ? s : r->n - s});
 		sum = sum ? make_binary(named(k, name), O_add, sum, part) : part;
 		sum = pass_on(r, k, sum, back);
 	}
@@ -210,7 +217,7 @@ ring_goes(const Einsum *e, Way way)
 
 	if (way_parts(way))
 		return parts_go(e, way_parts(way));
-	if (way == WAY_loop)
+	if (is_loop(way))
 		return e->turns && n > MOST_UNROLLED && e->ndots == 1;
 	return e->turns && n <= MOST_UNROLLED && (way != WAY_both || n > 2);
 }
@@ -224,15 +231,15 @@ ring_build(Rings *rings, const Einsum *e, Way way)
 		.make = make_before(e->dots[0]),
 		.block = e->collective->block,
 		.n = way_parts(way) ? way_parts(way) : ring_pieces(e),
-		.both = way == WAY_both,
+		.both = way == WAY_both || way == WAY_loop_both,
 	};
 
 	r.make.helper = true;
 	if (way_parts(way))
 		parts_build(&r);
 	else if (e->collective->kind != O_all_gather)
-		build_summed(&r, way == WAY_loop);
-	else if (way == WAY_loop)
+		build_summed(&r, is_loop(way));
+	else if (is_loop(way))
 		build_gathered_loop(&r);
 	else
 		build_gathered(&r);

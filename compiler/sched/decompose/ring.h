@@ -15,10 +15,11 @@ typedef struct Ring {
 	bool both;
 } Ring;
 
-/* So many steps up the ring; in a loop `turn` more, which is not known; NULL: 0. */
+/* So many steps up the ring; in a loop `turn` more, or less, which is not known; NULL: 0. */
 typedef struct Step {
 	Value *turn;
 	int64_t n;
+	bool down; /* turns go down the ring */
 } Step;
 
 /* ring.c: new ops go before one: pieces of what makes the value. */
