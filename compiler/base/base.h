@@ -101,6 +101,7 @@ void text_memory(Text *t, double bytes);
 void text_traffic(Text *t, double bytes);
 void text_count(Text *t, double count); /* "2.2 T", for a unit to follow */
 void text_seconds(Text *t, double seconds);
+void text_picoseconds(Text *t, int64_t picoseconds);
 void text_flops(Text *t, double flops);
 void text_percent(Text *t, double part, double whole); /* "0.4 %", "12 %": two digits */
 /* Letters, digits and _, of which the first is no digit. */

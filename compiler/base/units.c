@@ -62,6 +62,12 @@ text_seconds(Text *t, double seconds)
 	text_amount(t, seconds * 1e6, 1000, units, 3);
 }
 
+void
+text_picoseconds(Text *t, int64_t picoseconds)
+{
+	text_seconds(t, (double)picoseconds * 1e-12);
+}
+
 /* "0.4 %", "9.9 %", "12 %" */
 void
 text_percent(Text *t, double part, double whole)

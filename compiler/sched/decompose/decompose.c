@@ -227,12 +227,6 @@ run_trials(Trial *trials, int n)
 /* ---- remarks ------------------------------------------------------------- */
 
 static void
-text_picoseconds(Text *t, int64_t time)
-{
-	text_seconds(t, (double)time * 1e-12);
-}
-
-static void
 text_class(Text *t, const Class *class)
 {
 	const Einsum *e = class->first;

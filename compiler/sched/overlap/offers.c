@@ -28,12 +28,6 @@ offers_note(Offers *o, const Graph *combined, int64_t apart, int64_t in_one)
 	}
 }
 
-static void
-text_picoseconds(Text *t, int64_t time)
-{
-	text_seconds(t, (double)time * 1e-12);
-}
-
 /* What takes so long. */
 static const char *
 name_of_block(const Block *b)
