@@ -249,9 +249,9 @@ tell_sums(const StackSum *sum, int n, int64_t before, const Tried *tried, bool f
 	if (n > 1)
 		text_printf(&t, ", %d times", n);
 	text_add(&t, ": ");
-	text_seconds(&t, (double)before * 1e-12);
+	text_picoseconds(&t, before);
 	text_add(&t, " a run as it is; a slice in each trip ");
-	text_seconds(&t, (double)tried->time * 1e-12);
+	text_picoseconds(&t, tried->time);
 	text_add(&t, fits ? "" : " and more than the memory");
 	text_add(&t, fits && tried->time < before ? ": done in each trip" : ": left as it is");
 	diag(m->session, DIAG_schedule, op->range, "%s", t.s);

@@ -72,7 +72,7 @@ text_what(const CostReport *costs, const Row *row, Text *t)
 static void
 text_time(Text *t, int64_t picoseconds)
 {
-	text_seconds(t, (double)picoseconds * 1e-12);
+	text_picoseconds(t, picoseconds);
 }
 
 /* Equal work of one line in the source: unrolled layers, calls. */

@@ -321,7 +321,7 @@ text_totals(Text *t, Module *m, const Outcome *run)
 	text_run_time(t, (double)run->picoseconds);
 	if (run->exposed) {
 		text_add(t, ", of which ");
-		text_seconds(t, (double)run->exposed * 1e-12);
+		text_picoseconds(t, run->exposed);
 		text_add(t, " exposed");
 	}
 	text_add(t, "; memory ");

@@ -330,9 +330,9 @@ text_exposed(const Remarks *remarks, Text *t, const Transfer *x)
 		text_add(t, e->exposed ? ", exposed" : ", hidden");
 		if (e->exposed && e->exposed < e->total) {
 			text_add(t, " ");
-			text_seconds(t, (double)e->exposed * 1e-12);
+			text_picoseconds(t, e->exposed);
 			text_add(t, " of ");
-			text_seconds(t, (double)e->total * 1e-12);
+			text_picoseconds(t, e->total);
 		}
 		return;
 	}

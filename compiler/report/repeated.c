@@ -244,7 +244,7 @@ text_repeated_steps(Text *t, Module *m, bool headed)
 		text_line(t, m, ", ", of->first->op->range, "");
 		text_printf(t, ": %d times over, by each device along %s, ", (int)of->axis.size,
 			axis.s);
-		text_seconds(t, (double)of->picoseconds * 1e-12);
+		text_picoseconds(t, of->picoseconds);
 		text_printf(t, " of a run\n    split over %s it would be ", axis.s);
 		text_seconds(t, of->split);
 		text_add(t, ", and what then moves\n");

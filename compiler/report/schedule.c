@@ -92,7 +92,7 @@ text_fate(const Telling *telling, Text *t, int i)
 
 	text_add(t, trips[s->op->trip].begin);
 	if (s->exposed && s->exposed < s->total) {
-		text_seconds(t, (double)s->exposed * 1e-12);
+		text_picoseconds(t, s->exposed);
 		text_add(t, " exposed");
 	} else {
 		text_add(t, s->exposed ? "exposed" : "hidden");
@@ -137,7 +137,7 @@ tell(Telling *telling, int i)
 	text_printf(&t, "%s over ", ops[s->op->kind].hlo);
 	text_axes(&t, &s->op->module->mesh, s->op->axes);
 	text_printf(&t, " of %s  (", row->named ? row->value : row->label);
-	text_seconds(&t, (double)s->total * 1e-12);
+	text_picoseconds(&t, s->total);
 	if (combined_in_one(s->op) > 1)
 		text_combined(&t, s);
 	text_add(&t, "): ");

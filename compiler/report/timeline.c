@@ -227,7 +227,7 @@ part_text(const Drawing *d, const Part *part)
 	text_printf(&t, "%5s  ", share.s);
 	text_free(&share);
 	size_t start = t.n;
-	text_seconds(&t, (double)part->time * 1e-12);
+	text_picoseconds(&t, part->time);
 	text_printf(&t, "%*s%s", 10 - (int)(t.n - start), "", part->what);
 	return text_take(&t, d->arena);
 }
@@ -256,7 +256,7 @@ text_marks(const Drawing *d)
 	line[sizeof line - 1] = 0;
 	for (int64_t time = 0; time >= 0; time = next_mark(d, time, step)) {
 		Text label = {0};
-		text_seconds(&label, (double)time * 1e-12);
+		text_picoseconds(&label, time);
 		const char *s = text_take(&label, d->arena);
 		int at = (int)place(d, time), n = (int)strlen(s);
 		if (at < free || strcmp(s, last) == 0)
@@ -402,7 +402,7 @@ svg_marks(const Drawing *d, int64_t top, int64_t bottom)
 	for (int64_t time = 0; time >= 0; time = next_mark(d, time, step)) {
 		double x = place(d, time);
 		Text label = {0};
-		text_seconds(&label, (double)time * 1e-12);
+		text_picoseconds(&label, time);
 		const char *s = text_take(&label, d->arena);
 		if (x >= free && strcmp(s, last) != 0) {
 			svg_rect(d->text, MARGIN + SVG_NAME + x, (double)top, 1,

@@ -46,7 +46,7 @@ loads_of(const Timeline *timeline, Arena *a)
 		double share = (double)time / (double)most;
 		if (m->mesh.topology_rank)
 			loads.shares[i] = share;
-		text_seconds(&t, (double)time * 1e-12);
+		text_picoseconds(&t, time);
 		text_add(&t, ", ");
 		text_percent(&t, (double)time, (double)timeline->time);
 		if (time || (m->mesh.topology_rank && physical_size(&m->mesh, i) > 1))
