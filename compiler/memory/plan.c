@@ -29,6 +29,12 @@ aligned(int64_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static int64_t
+scratch_of(const Op *op)
+{
+	return op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
+}
+
 /* ---- live ranges -------------------------------------------------------- */
 
 static int
@@ -383,14 +389,29 @@ plan_within(Module *m, int64_t enough, Arena *a)
 		p->uncounted = true;
 		return p;
 	}
-	for (int i = 0; i < l->n; i++) {
-		const Op *op = l->step[i];
-		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
-		p->scratch = bytes > p->scratch ? bytes : p->scratch;
-	}
+	for (int i = 0; i < l->n; i++)
+		p->scratch = greater(p->scratch, scratch_of(l->step[i]));
 	find_homes(p);
 	place_well(p, enough - p->scratch);
 	return p;
+}
+
+int64_t
+plan_most(const Lives *l)
+{
+	int64_t bytes = 0, scratch = 0;
+
+	for (int i = 0; i < l->module->nvalues; i++) {
+		const Shared *s = l->shared[i];
+		if (!s || s->lives[0].value->id != i || s->within)
+			continue;
+		int64_t own = type_bytes(&s->lives[0].value->type);
+		if (own > ABSURD || (bytes += aligned(own)) > ABSURD)
+			return INT64_MAX;
+	}
+	for (int i = 0; i < l->n; i++)
+		scratch = greater(scratch, scratch_of(l->step[i]));
+	return bytes + scratch;
 }
 
 Plan *

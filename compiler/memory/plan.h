@@ -35,6 +35,9 @@ Plan *plan_build(Module *m);
 /* The same in an arena, of as few bytes as can be, or of `enough` of device memory.
    Requires module_number(). */
 Plan *plan_within(Module *m, int64_t enough, Arena *a);
+/* What no plan takes more than, whatever the order: each buffer in a place of its own.  Of the
+   module as it was when lives were found. */
+int64_t plan_most(const Lives *l);
 int64_t plan_peak(const Plan *plan); /* bytes of device memory, scratch too */
 /* In the emulator's slab: of the buffer that holds `v`, of what steps work in, bytes of all. */
 int64_t plan_offset(const Plan *plan, const Value *v);

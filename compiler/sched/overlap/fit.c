@@ -203,8 +203,6 @@ fit_memory(Module *m, int64_t limit)
 {
 	FitResult result = FIT_as_it_is;
 
-	if (limit == INT64_MAX)
-		return FIT_as_it_is;
 	for (int i = 0; i < ROUNDS; i++) {
 		Arena *a = arena_new();
 		const Plan *plan = plan_within(m, limit, a);

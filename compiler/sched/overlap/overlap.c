@@ -326,9 +326,10 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	s->least = way.least;
 	s->joins = way.joins;
 	s->spare = way.spare;
+	bool any_order_fits = plan_most(s->lives) <= way.bytes;
 	schedule_block(s, m->entry);
 	int64_t serial = serial_time(s, m->entry);
-	FitResult fit = fit_memory(m, way.bytes);
+	FitResult fit = any_order_fits ? FIT_as_it_is : fit_memory(m, way.bytes);
 	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */
