@@ -1,8 +1,8 @@
-"""What samples/training/characters.shd learns in 120 of its 400 steps.
+"""What samples/training/characters.shd learns in 170 steps of half as many windows as it has.
 
     characters.py SHDC SAMPLE TEXT FOLDER
 
-The mean loss of the last 20 steps is below 1.7; what is written from the weights then,
+The mean loss of the last 20 steps is below 1.5; what is written from the weights then,
 with a cache and a character at a time, is about as likely to the model, which sees it
 all at once: a cache that is wrong makes it write what it does not expect.
 """
@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 shdc, sample, text, folder = shlex.split(sys.argv[1]), *sys.argv[2:]
-STEPS, BATCH, LENGTH = 120, 4, 128
+STEPS, WINDOWS, BATCH, LENGTH = 170, 16, 4, 128
 os.makedirs(folder, exist_ok=True)
 os.chdir(folder)
 
@@ -31,13 +31,13 @@ def run(entry, *arguments, before=()):
 shutil.copy(text, "text.txt")
 run("init", "--out", "start.safetensors")
 run("main", "--steps", str(STEPS), "--log", "log.csv", "--in", "text=text.txt",
-    "--in", "start.safetensors", "--out", "trained.safetensors")
+    "--in", "start.safetensors", "--out", "trained.safetensors", before=["-D", "B=%d" % WINDOWS])
 with open("log.csv") as f:
     losses = [float(row["loss"]) for row in csv.DictReader(f)]
 assert len(losses) == STEPS, len(losses)
 trained = np.mean(losses[-20:])
 print("the last 20 steps: %.3f" % trained)
-assert trained < 1.7
+assert trained < 1.5
 
 for seed in range(3):
     run("generate", "--in", "trained.safetensors", "--random", "seed=%d..%d" % (seed, seed + 1),
