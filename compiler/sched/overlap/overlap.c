@@ -18,7 +18,10 @@
 #include "sched/overlap/overlap.h"
 #include "sched/sched.h"
 
-enum { UNSEEN = 100000 }; /* of a time, a part that nobody sees */
+enum {
+	UNSEEN = 100000, /* of a time, a part that nobody sees */
+	SMALL = 1000,	 /* ... of a block, where the program does not take longer to see */
+};
 
 /* ---- the program in an order ------------------------------------------------------ */
 
@@ -164,7 +167,7 @@ combine(Scheduling *s, Graph **g, Order *order)
 		s->combines = true;
 		if (s->joins == JOIN_none)
 			return;
-		int64_t unseen = all || s->joins < JOIN_small ? 0 : order->time / UNSEEN;
+		int64_t unseen = all || s->joins < JOIN_small ? 0 : order->time / SMALL;
 		int64_t within = add_picoseconds(order->time, unseen);
 		Order one = best_order(combined, s->least, within);
 		if (s->offers)
