@@ -108,7 +108,8 @@ text_fate(const Telling *telling, Text *t, int i)
 	}
 	if (s->exposed)
 		text_add(t, trips[s->op->trip].end);
-	if (s->op->module->overlap == OVERLAP_xla && !op_may_begin_early(s->op))
+	if (overlaps[s->op->module->overlap].begins == BEGINS_default
+		&& !op_may_begin_early(s->op))
 		text_printf(t, "; by default XLA begins no %s early", ops[s->op->kind].hlo);
 }
 
