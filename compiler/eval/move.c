@@ -293,9 +293,10 @@ concatenate(const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
-/* Operand 0 from `low` on, but for what is then outside; around it operand 1. */
+/* Operand 0 from `low` on, each of its elements so many behind the one before, but for what is
+   then outside; around it operand 1. */
 static void
-put_around(const Tensor *operands, const int64_t *low, Tensor *result)
+put_around(const Tensor *operands, const int64_t *low, const int64_t *step, Tensor *result)
 {
 	Copy fill = copy_of(&result->type);
 	memset(fill.from, 0, sizeof fill.from);
@@ -303,11 +304,12 @@ put_around(const Tensor *operands, const int64_t *low, Tensor *result)
 	Copy inside = copy_of(&result->type);
 	row_major(&operands[0].type, inside.from);
 	for (int d = 0; d < result->type.rank; d++) {
-		int64_t first = greater(low[d], 0);
-		int64_t end = lesser(low[d] + operands[0].type.dims[d], result->type.dims[d]);
-		inside.dims[d] = end - first;
-		inside.from_start += (first - low[d]) * inside.from[d];
-		inside.to_start += first * inside.to[d];
+		int64_t n = operands[0].type.dims[d], before = low[d], first;
+		int64_t behind = result->type.dims[d] - before - (n - 1) * step[d] - 1;
+		inside.dims[d] = pad_kept(n, step[d] - 1, &before, &behind, &first);
+		inside.from_start += first * inside.from[d];
+		inside.to_start += before * inside.to[d];
+		inside.to[d] *= step[d];
 	}
 	copy_box(&inside, element_bytes(result), operands[0].data, result->data);
 }
@@ -315,7 +317,11 @@ put_around(const Tensor *operands, const int64_t *low, Tensor *result)
 bool
 pad(const Op *op, const Tensor *operands, Tensor *result)
 {
-	put_around(operands, op_ints(op, A_low)->v, result);
+	int64_t step[MAX_RANK];
+
+	for (int d = 0; d < result->type.rank; d++)
+		step[d] = op_inner(op, d) + 1;
+	put_around(operands, op_ints(op, A_low)->v, step, result);
 	return true;
 }
 
@@ -324,16 +330,18 @@ frames(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_windowed);
 	Type wide = operands[0].type;
-	int64_t low[MAX_RANK] = {0};
+	int64_t low[MAX_RANK] = {0}, step[MAX_RANK];
 	Tensor around;
 
 	for (int i = 0; i < dims->n; i++) {
 		low[dims->v[i]] = op_ints(op, A_before)->v[i];
 		wide.dims[dims->v[i]] += low[dims->v[i]] + op_ints(op, A_behind)->v[i];
 	}
+	for (int d = 0; d < wide.rank; d++)
+		step[d] = 1;
 	if (!tensor_new(&wide, &around))
 		return false;
-	put_around(operands, low, &around);
+	put_around(operands, low, step, &around);
 	show_windows(op, &around, result);
 	tensor_free(&around);
 	return true;

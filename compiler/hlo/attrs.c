@@ -2,7 +2,7 @@
  * attrs.c - the attributes of an op, each by its form in attrs.def.
  *
  *   LIST      dimensions={1,0}         SLICE   slice={[0:8:2], [0:16]}
- *   ONE       iota_dimension=1         PAD     padding=0_1x2_0
+ *   ONE       iota_dimension=1         PAD     padding=0_1x2_0_1
  *   DIRECTION direction=LT             COMBINER to_apply=%add_f32
  *   FACTS     frontend_attributes={source="1,2,-1"}
  *
@@ -67,9 +67,12 @@ print_attr(Line *line, const Op *op, AttrKind attr)
 		if (attr != A_low)
 			break;
 		text_printf(t, ", %s=", info->hlo);
-		for (int d = 0; d < v->n && d < high->n; d++)
+		for (int d = 0; d < v->n && d < high->n; d++) {
 			text_printf(t, "%s%lld_%lld", d ? "x" : "", (long long)v->v[d],
 				(long long)high->v[d]);
+			if (op_inner(op, d))
+				text_printf(t, "_%lld", (long long)op_inner(op, d));
+		}
 		break;
 	case FORM_FACT:
 	case FORM_FACTS:
@@ -140,11 +143,12 @@ read_slice(Cursor *c, Op *op)
 	op_set_ints(op, A_stride, n, stride);
 }
 
-/* 0_1x2_0 */
+/* 0_1x2_0_1 */
 static void
 read_padding(Cursor *c, Op *op)
 {
-	int64_t low[MAX_RANK], high[MAX_RANK];
+	int64_t low[MAX_RANK], high[MAX_RANK], inner[MAX_RANK];
+	bool spreads = false;
 	int n = 0;
 
 	do {
@@ -153,12 +157,13 @@ read_padding(Cursor *c, Op *op)
 		low[n] = cursor_integer(c, "the padding before");
 		cursor_expect(c, "_");
 		high[n] = cursor_integer(c, "the padding after");
-		if (cursor_accept(c, "_") && cursor_integer(c, "the padding between"))
-			cursor_error(c, "padding between elements");
-		n++;
+		inner[n] = cursor_accept(c, "_") ? cursor_integer(c, "the padding between") : 0;
+		spreads |= inner[n++] != 0;
 	} while (cursor_accept(c, "x"));
 	op_set_ints(op, A_low, n, low);
 	op_set_ints(op, A_high, n, high);
+	if (spreads)
+		op_set_ints(op, A_inner, n, inner);
 }
 
 /* "3" or "1,2,-1"; may be absent. */

@@ -346,6 +346,30 @@ op_ints(const Op *op, AttrKind attr)
 	return op_has(op, attr) ? op->attrs[attr_index(op->has, attr)] : &none;
 }
 
+int64_t
+op_inner(const Op *op, int dim)
+{
+	return op_has(op, A_inner) ? op_ints(op, A_inner)->v[dim] : 0;
+}
+
+int64_t
+pad_kept(int64_t n, int64_t inner, int64_t *low, int64_t *high, int64_t *first)
+{
+	int64_t step = inner + 1, before = 0, behind = 0;
+
+	if (*low < 0) {
+		before = (-*low - 1) / step + 1;
+		*low = (step - -*low % step) % step;
+	}
+	if (*high < 0) {
+		behind = (-*high - 1) / step + 1;
+		*high = (step - -*high % step) % step;
+	}
+	if (first)
+		*first = before;
+	return n - before - behind;
+}
+
 int
 ints_find(const Ints *list, int64_t v)
 {

@@ -881,7 +881,11 @@ bool op_has(const Op *op, AttrKind a);
 int64_t permute_source(const Mesh *mesh, const Op *op, int64_t device);
 const Ints *op_ints(const Op *op, AttrKind a); /* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);      /* the first */
-int ints_find(const Ints *list, int64_t v);    /* where; -1: nowhere */
+int64_t op_inner(const Op *pad, int dim);      /* elements between two; 0 if absent */
+/* Of n elements with `inner` between two how many a pad keeps, from `first` on (which may be
+   NULL); low and high then say what is around these. */
+int64_t pad_kept(int64_t n, int64_t inner, int64_t *low, int64_t *high, int64_t *first);
+int ints_find(const Ints *list, int64_t v); /* where; -1: nowhere */
 bool ints_contain(const Ints *list, int64_t v);
 /* typing.c: the types of an op's results, by the table; for "given" ops
    results[0] holds the wanted one.  NULL if right, else why not. */

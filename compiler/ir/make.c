@@ -349,15 +349,16 @@ make_slice_dim(Make k, Value *x, int dim, int64_t from, int64_t to, int64_t stri
 	return make_slice(k, x, start, limit, strides);
 }
 
-/* x, of which dims that are only cut are; these are 0 in `before` and `behind` then. */
+/* x, of which dims that are only cut are, but those with something between; these are 0 in
+   `before` and `behind` then. */
 static Value *
-cut_dims(Make k, Value *x, const int64_t *low, const int64_t *high, int64_t *before,
-	int64_t *behind)
+cut_dims(Make k, Value *x, const int64_t *low, const int64_t *high, const int64_t *inner,
+	int64_t *before, int64_t *behind)
 {
 	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
 
 	for (int d = 0; d < x->type.rank; d++) {
-		bool cut = low[d] <= 0 && high[d] <= 0;
+		bool cut = low[d] <= 0 && high[d] <= 0 && !inner[d];
 		start[d] = cut ? -low[d] : 0;
 		limit[d] = x->type.dims[d] + (cut ? high[d] : 0);
 		stride[d] = 1;
@@ -368,25 +369,40 @@ cut_dims(Make k, Value *x, const int64_t *low, const int64_t *high, int64_t *bef
 }
 
 Value *
-make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high)
+make_pad_between(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high,
+	const int64_t *inner)
 {
-	int64_t before[MAX_RANK], behind[MAX_RANK];
-	bool any = false;
+	int64_t before[MAX_RANK], behind[MAX_RANK], between[MAX_RANK];
+	bool any = false, spreads = false;
 
+	for (int d = 0; x && d < x->type.rank; d++) {
+		between[d] = x->type.dims[d] > 1 ? inner[d] : 0;
+		spreads |= between[d] != 0;
+	}
 	if (x)
-		x = cut_dims(k, x, low, high, before, behind);
+		x = cut_dims(k, x, low, high, between, before, behind);
 	if (!x)
 		return NULL;
 	for (int d = 0; d < x->type.rank; d++)
 		any |= before[d] || behind[d];
-	if (!any)
+	if (!any && !spreads)
 		return x;
 	if (!padding)
 		padding = make_constant(named(k, NULL), x->type.dtype, 0);
 	Op *op = make_begin(k, O_pad, 2, (Value *[]){x, padding});
 	set(op, A_low, x->type.rank, before);
 	set(op, A_high, x->type.rank, behind);
+	if (spreads)
+		set(op, A_inner, x->type.rank, between);
 	return make_end(k, op);
+}
+
+Value *
+make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high)
+{
+	static const int64_t none[MAX_RANK] = {0};
+
+	return make_pad_between(k, x, padding, low, high, none);
 }
 
 Value *

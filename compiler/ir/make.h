@@ -97,6 +97,9 @@ make_slice(Make k, Value *x, const int64_t *start, const int64_t *limit, const i
 Value *make_slice_dim(Make k, Value *x, int dim, int64_t from, int64_t to, int64_t stride);
 /* With a scalar around it; NULL is zero.  What is negative cuts. */
 Value *make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high);
+/* ... and so many between two elements of each dim. */
+Value *make_pad_between(Make k, Value *x, Value *padding, const int64_t *low,
+	const int64_t *high, const int64_t *inner);
 /* With zeros before and behind, along one dim. */
 Value *make_pad_dim(Make k, Value *x, int dim, int64_t low, int64_t high);
 Value *make_reverse(Make k, Value *x, int n, const int64_t *dims);

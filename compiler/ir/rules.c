@@ -237,7 +237,7 @@ rule_pad(Rule *r, const Op *op)
 	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
 
 	for (int d = 0; d < r->rank[0]; d++)
-		link_moved(r, op, d, low->v[d] || high->v[d]);
+		link_moved(r, op, d, low->v[d] || high->v[d] || op_inner(op, d));
 }
 
 void

@@ -340,6 +340,31 @@ type_concatenate(const Op *op, Type *result)
 	return check_size(op, result);
 }
 
+/* Elements of the operand with what is between them, in `size`; NULL or what is wrong. */
+static const char *
+check_inner(const Op *op, int d, int64_t *size)
+{
+	int64_t n = *size, inner = op_inner(op, d);
+
+	if (inner < 0)
+		return op_wrong(op, "pad puts %lld elements between those of dim %d",
+			(long long)inner, d);
+	if (inner == INT64_MAX || !mul_i64(n - 1, inner, size) || !add_i64(*size, n, size))
+		return op_wrong(op, "pad makes dim %d longer than 64 bits can count", d);
+	return NULL;
+}
+
+/* Does a pad that cuts so much keep an element? */
+static bool
+leaves_some(const Op *op, int d, int64_t n, int64_t size)
+{
+	int64_t low = op_ints(op, A_low)->v[d], high = op_ints(op, A_high)->v[d];
+
+	if (low <= -size || high <= -size)
+		return false;
+	return pad_kept(n, op_inner(op, d), &low, &high, NULL) > 0;
+}
+
 const char *
 type_pad(const Op *op, Type *result)
 {
@@ -351,17 +376,19 @@ type_pad(const Op *op, Type *result)
 		return "pad needs a tensor with dims, not a scalar";
 	if (low->n != x->rank || high->n != x->rank)
 		return check_count(op, low->n != x->rank ? A_low : A_high, x->rank);
+	if (op_has(op, A_inner) && op_ints(op, A_inner)->n != x->rank)
+		return check_count(op, A_inner, x->rank);
 	for (int d = 0; d < x->rank; d++) {
 		int64_t *size = &result->dims[d];
-		bool cuts = low->v[d] <= -*size || high->v[d] <= -*size;
-		if (cuts
-			|| (low->v[d] < 0 && high->v[d] < 0
-				&& low->v[d] + high->v[d] <= -*size))
+		const char *wrong = check_inner(op, d, size);
+		if (wrong)
+			return wrong;
+		if (!leaves_some(op, d, x->dims[d], *size))
 			return op_wrong(op,
 				"pad of (%lld, %lld) in dim %d leaves nothing "
 				"of its %lld elements",
 				(long long)low->v[d], (long long)high->v[d], d,
-				(long long)*size);
+				(long long)x->dims[d]);
 		if (!add_i64(*size, low->v[d], size) || !add_i64(*size, high->v[d], size))
 			return op_wrong(op,
 				"pad makes dim %d longer than "

@@ -193,7 +193,7 @@ check_row(Checker *c, const Op *op)
 		AttrForm form = attr_table[a].form;
 		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
 			|| form == FORM_FACT || a == A_dim;
-		bool optional = form == FORM_FACT || form == FORM_FACTS;
+		bool optional = form == FORM_FACT || form == FORM_FACTS || a == A_inner;
 		if (wanted && optional && !op_has(op, a))
 			continue;
 		if (wanted != op_has(op, a))
