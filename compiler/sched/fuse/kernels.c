@@ -56,7 +56,8 @@ root_cumsum(Fuse *f, Op *op)
 	return true;
 }
 
-/* The operand, stored into a part of the result that starts at `low`. */
+/* The operand, stored into a part of the result that starts at `low`; of a pad apart, as that
+   says. */
 static void
 store_part(Fuse *f, Op *op, Value *x, const int64_t *low)
 {
@@ -64,8 +65,11 @@ store_part(Fuse *f, Op *op, Value *x, const int64_t *low)
 	Kernel *k = new_kernel(f, &x->type, index);
 
 	memcpy(target, index, sizeof target);
-	for (int d = 0; d < x->type.rank; d++)
+	for (int d = 0; d < x->type.rank; d++) {
 		target[d].offset = low[d];
+		for (int i = 0; i < MAX_LOOPS; i++)
+			target[d].coef[i] *= op_inner(op, d) + 1;
+	}
 	k->store = index_linear(f->arena, &op->results[0]->type, target);
 	add_kernel(f, op, k);
 	ref_add(f, x, k, &k->root, index);
