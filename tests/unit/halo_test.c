@@ -1,6 +1,7 @@
 /*
  * halo_test.c - every roll, pad, concat, slice and reverse along a split dim
- * of 6 to 16 rows over 2 to 8 devices: one axis, several, parts of axes.
+ * of 6 to 16 rows, and every pad that puts up to 3 between them, over 2 to 8
+ * devices: one axis, several, parts of axes.
  *
  * Each program is partitioned, localized and run on all devices.  Its numbers
  * are those of the same program on whole tensors, bit for bit; what a device
@@ -85,8 +86,8 @@ split_rows(const Layout *layout)
 typedef struct Case {
 	OpKind kind;
 	int64_t rows[MOST_PARTS]; /* of the operands */
-	int64_t a, b, c;	  /* roll: shift; pad: low, high; slice: start,
-				   limit, stride */
+	int64_t a, b, c;	  /* roll: shift; pad: low, high, between;
+				   slice: start, limit, stride */
 	int64_t result;		  /* rows */
 	const Layout *layout;
 	int64_t ways;
@@ -111,7 +112,9 @@ comes_from(const Case *c, int64_t o)
 	case O_slice:
 		return (From){0, c->a + o * c->c};
 	case O_pad:
-		return o < c->a || o >= c->a + n ? (From){-1, 0} : (From){0, o - c->a};
+		if (o < c->a || (o - c->a) % (c->c + 1) || (o - c->a) / (c->c + 1) >= n)
+			return (From){-1, 0};
+		return (From){0, (o - c->a) / (c->c + 1)};
 	default:
 		return o < n ? (From){0, o} : (From){1, o - n};
 	}
@@ -197,6 +200,8 @@ set_attrs(const Case *c, Op *op)
 	} else if (c->kind == O_pad) {
 		op_set_ints(op, A_low, 2, (int64_t[]){c->a, 0});
 		op_set_ints(op, A_high, 2, (int64_t[]){c->b, 0});
+		if (c->c)
+			op_set_ints(op, A_inner, 2, (int64_t[]){c->c, 0});
 	} else {
 		op_set_int(op, A_dim, 0);
 	}
@@ -429,6 +434,23 @@ run_pads(Tally *t, Case c)
 		}
 }
 
+/* Of those that leave a row. */
+static void
+run_spreads(Tally *t, Case c)
+{
+	int64_t n = c.rows[0];
+
+	for (c.c = 1; c.c <= 3; c.c++)
+		for (c.a = 2 - n; c.a <= 5; c.a++)
+			for (c.b = 3 - 2 * n; c.b <= 4; c.b++) {
+				int64_t low = c.a, high = c.b;
+				c.result = n + (n - 1) * c.c + c.a + c.b;
+				if (pad_kept(n, c.c, &low, &high, NULL) > 0
+					&& c.result % c.ways == 0)
+					run(t, c);
+			}
+}
+
 static void
 run_rolls(Tally *t, Case c)
 {
@@ -484,6 +506,7 @@ main(void)
 	} table[] = {
 		{"roll", O_roll, run_rolls, 200},
 		{"pad", O_pad, run_pads, 500},
+		{"spread", O_pad, run_spreads, 5000},
 		{"concat", O_concatenate, run_concats, 50},
 		{"slice", O_slice, run_slices, 1500},
 		{"reverse", O_reverse, run_reverse, 20},

@@ -159,9 +159,9 @@ blocks_on_line(const Window *w, Line *f)
 
 	for (int64_t r = 0; r < w->h.ways; r++) {
 		int64_t q = sender(w, r);
-		w->table[r] = q < 0
-			? ANY
-			: halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.advance;
+		w->table[r] = q < 0 ? ANY
+				    : halo_row(&w->h, w->part, q) + start_of(w, q, r)
+				- halo_window(&w->h, r);
 	}
 	bool fits = fits_line(w->table, w->h.ways, beside, f);
 	for (int64_t r = 0; r < w->h.ways && fits; r++) { /* what is nobody's is beside */
@@ -235,8 +235,8 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 			continue;
 		first = halo_row(&w->h, w->part, q) + start_of(w, q, r);
 		w->table[r] = halo_row(&w->h, w->part, q + 1) - first;
-		strays |= greater(w->table[r], r * w->h.advance - first)
-			< lesser(n, r * w->h.advance + w->h.width - first);
+		int64_t begin = halo_window(&w->h, r) - first;
+		strays |= greater(w->table[r], begin) < lesser(n, begin + w->h.width);
 	}
 	if (!strays)
 		return block;
@@ -341,6 +341,20 @@ take_own_rows(const Window *w, Value *v)
 	return slice_rows(w->l, v, w->h.dim, 0, rows, apart);
 }
 
+/* Has each device just the rows that it is to have? */
+static bool
+all_stay(const Halo *h)
+{
+	const HaloPart *part = h->parts;
+	bool stay = !part->base && part->own == h->width && part->rows == h->width;
+
+	for (int i = 0; i < part->nrounds; i++)
+		stay &= !part->rounds[i].rows;
+	for (int64_t r = 0; r < h->ways; r++)
+		stay &= h->spread == 1 || halo_window(h, r) == r * part->rows;
+	return stay;
+}
+
 /* `v`: the shard of each part; what no part has is `padding`.  NULL: there is no such row,
    and in margins is 0. */
 static Value *
@@ -357,18 +371,13 @@ emit_window(Localizer *l, const Op *op, int dim, Value **v, int n, Value *paddin
 		types[i] = v[i]->type;
 	Window w = {.l = l,
 		.h = halo_plan(scratch, op, dim, types, &op->results[0]->placement)};
-	const HaloPart *first = w.h.parts;
 	w.table = NEW_ARRAY(scratch, int64_t, w.h.ways);
 	for (int i = 0; i < n && w.h.stride > 1; i++)
 		v[i] = w.h.apart > 1
 			? take_own_rows(&w, v[i])
 			: slice_rows(l, v[i], dim, w.h.phase, v[i]->type.dims[dim], w.h.stride);
 
-	bool stays =
-		n == 1 && !first->base && first->own == w.h.width && first->rows == w.h.width;
-	for (int i = 0; i < first->nrounds; i++)
-		stays &= !first->rounds[i].rows;
-	if (stays) { /* each device has just the rows that it is to have */
+	if (n == 1 && all_stay(&w.h)) {
 		made = v[0];
 	} else {
 		visit_blocks(&w, widen_margins, NULL);
@@ -489,30 +498,90 @@ localize_slice(Localizer *l, Op *op)
 	stand_for(l, op, v);
 }
 
-/* x without what is cut, which low and high do not say any more. */
+/*
+ * What a device gets of a split dim stands `lead` elements into its part of the result, in a
+ * pad that spreads rows.  Where that is another number on each device all are padded as the
+ * one of the most, and `at` is where a device's part begins.
+ *
+ *   y: f32[12@X] = pad(x: f32[8@X], 0_-3_1), X=4     leads 0 1 0 1     at 1 0 1 0
+ */
 static Value *
-without_cut(Localizer *l, Value *x, int64_t *low, int64_t *high)
+emit_lead(Localizer *l, const Op *op, int dim, const Type *shard, int64_t *least, int64_t *most)
 {
-	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+	Halo h = halo_plan(l->arena, op, dim, shard, &op->results[0]->placement);
+	Window w = {.l = l, .h = h, .table = NEW_ARRAY(l->arena, int64_t, h.ways)};
 
-	for (int d = 0; d < x->type.rank; d++) {
-		start[d] = greater(-low[d], 0);
-		limit[d] = x->type.dims[d] + lesser(high[d], 0);
-		stride[d] = 1;
-		low[d] = greater(low[d], 0);
-		high[d] = greater(high[d], 0);
+	*least = h.spread;
+	*most = 0;
+	for (int64_t r = 0; r < h.ways; r++) {
+		w.table[r] = h.before + halo_window(&h, r) * h.spread - r * h.advance;
+		*least = lesser(*least, w.table[r]);
+		*most = greater(*most, w.table[r]);
 	}
-	return make_slice(named(l->make, x->name), x, start, limit, stride);
+	for (int64_t r = 0; r < h.ways; r++)
+		w.table[r] = *most - w.table[r];
+	return *least < *most ? emit_number(&w) : NULL;
 }
 
-/* Padding of whole dims comes last; programs of a device have none that cuts. */
+typedef struct Around {
+	int64_t low[MAX_RANK], high[MAX_RANK]; /* of what is here */
+	Value *at[MAX_RANK];		       /* its part of that; NULL: from 0 on */
+	bool apart;			       /* some dim begins elsewhere */
+} Around;
+
+/* The rows that go into its part of the result, and what is to be put around them. */
+static Value *
+gather_rows(Localizer *l, const Op *op, int dim, Value *v, Around *around)
+{
+	const Value *result = op->results[0];
+	int64_t size = result->type.dims[dim] / placement_dim_ways(&result->placement, dim);
+	int64_t least, most;
+
+	if (halo_is_shift(op, dim))
+		return emit_shift(l, op, dim, v, op->operands[1]);
+	if (!op_inner(op, dim))
+		return emit_window(l, op, dim, &v, 1, op->operands[1]);
+	around->at[dim] = emit_lead(l, op, dim, &v->type, &least, &most);
+	around->apart |= around->at[dim] != NULL;
+	v = emit_window(l, op, dim, &v, 1, op->operands[1]);
+	int64_t last = (v->type.dims[dim] - 1) * (op_inner(op, dim) + 1);
+	around->low[dim] = most;
+	around->high[dim] = size - 1 - last - least;
+	return v;
+}
+
+/* x with what is around it here, without what that cuts. */
+static Value *
+pad_here(Localizer *l, const Op *op, Value *x, Around *around)
+{
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK], inner[MAX_RANK];
+	Type local = placement_local(&op->results[0]->type, &op->results[0]->placement);
+	Make k = named(l->make, op->results[0]->name);
+
+	for (int d = 0; d < x->type.rank; d++) {
+		inner[d] = op_inner(op, d);
+		limit[d] = pad_kept(x->type.dims[d], inner[d], &around->low[d],
+			&around->high[d], &start[d]);
+		limit[d] += start[d];
+		stride[d] = 1;
+	}
+	x = make_slice(named(l->make, x->name), x, start, limit, stride);
+	x = make_pad_between(k, x, op->operands[1], around->low, around->high, inner);
+	for (int d = 0; d < local.rank && around->apart; d++)
+		if (!around->at[d])
+			around->at[d] = number(l, 0);
+	return around->apart ? make_dynamic_slice(k, x, around->at, local.dims) : x;
+}
+
+/* Padding of whole dims, and between rows, comes last; programs of a device have none that
+   cuts. */
 void
 localize_pad(Localizer *l, Op *op)
 {
 	const Placement *p = &op->results[0]->placement;
 	Value *v = op->operands[0];
 	Type shard = v->type;
-	int64_t low[MAX_RANK], high[MAX_RANK];
+	Around around = {0};
 	bool cuts = false;
 
 	for (int d = 0; d < shard.rank; d++)
@@ -522,17 +591,14 @@ localize_pad(Localizer *l, Op *op)
 		return;
 	}
 	for (int d = 0; d < shard.rank; d++) {
-		bool split = placement_dim_ways(p, d) > 1;
 		if (moves_split(op, d, &shard))
-			v = halo_is_shift(op, d)
-				? emit_shift(l, op, d, v, op->operands[1])
-				: emit_window(l, op, d, &v, 1, op->operands[1]);
-		low[d] = split ? 0 : op_ints(op, A_low)->v[d];
-		high[d] = split ? 0 : op_ints(op, A_high)->v[d];
+			v = gather_rows(l, op, d, v, &around);
+		if (placement_dim_ways(p, d) == 1) {
+			around.low[d] = op_ints(op, A_low)->v[d];
+			around.high[d] = op_ints(op, A_high)->v[d];
+		}
 	}
-	v = without_cut(l, v, low, high);
-	Make k = named(l->make, op->results[0]->name);
-	stand_for(l, op, make_pad(k, v, op->operands[1], low, high));
+	stand_for(l, op, pad_here(l, op, v, &around));
 }
 
 void

@@ -248,7 +248,8 @@ prepare_pad(Padder *p, Op *op)
 			mask_operand(p, op, 0, d, op->operands[1]);
 	for (int d = 0; d < result->type.rank; d++) {
 		low[d] = op_ints(op, A_low)->v[d];
-		high[d] = pad_size(p, result, d) - op->operands[0]->type.dims[d] - low[d];
+		int64_t last = (op->operands[0]->type.dims[d] - 1) * (op_inner(op, d) + 1);
+		high[d] = pad_size(p, result, d) - 1 - last - low[d];
 		set_direct(p, result, d);
 	}
 	op_set_ints(op, A_low, result->type.rank, low);

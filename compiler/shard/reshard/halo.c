@@ -4,7 +4,13 @@
  * All in rows of the result, so that a slice, a pad and a part of a
  * concatenate differ in where shard 0 begins, `base`, and nothing else.  A
  * slice with a stride has each device take its rows first; where the stride
- * does not divide the shards, some have one row more than others.
+ * does not divide the shards, some have one row more than others.  A pad with
+ * paddings between rows is the other way round: what a device gets are rows of
+ * the operand, and it puts paddings between them.
+ *
+ *   y: f32[16@X] = pad(x: f32[8@X], 1_0_1), X=4     rows 0 1 of each 2: 0, 1 | 2, 3 | ...
+ *   y: f32[12@X] = pad(x: f32[4@X], 0_2_2), X=4     0 | 1 | 2 | 3
+ *   y: f32[8@X] = pad(x: f32[4@X], 0_-2_2), X=4     0 | 1 | | 2
  */
 #include "cost/cost.h"
 #include "cost/links.h"
@@ -18,32 +24,51 @@ modulo(int64_t a, int64_t n)
 	return (a % n + n) % n;
 }
 
+/* Up to the next number. */
+static int64_t
+quotient_above(int64_t a, int64_t n)
+{
+	return (a + modulo(-a, n)) / n;
+}
+
+int64_t
+halo_window(const Halo *h, int64_t r)
+{
+	return quotient_above(r * h->advance - h->before, h->spread);
+}
+
+int64_t
+halo_window_end(const Halo *h, int64_t r)
+{
+	return h->spread > 1 ? halo_window(h, r + 1) : r * h->advance + h->width;
+}
+
 int64_t
 halo_row(const Halo *h, const HaloPart *part, int64_t shard)
 {
 	int64_t row = part->base + shard * part->rows;
 
-	return (row + modulo(-row, h->apart)) / h->apart;
+	return quotient_above(row, h->apart);
 }
 
 /* The shard with the first row of r's window, 0 if the part begins later. */
 static int64_t
 first_shard(const Halo *h, const HaloPart *part, int64_t r)
 {
-	return greater(0, (r * h->advance * h->apart - part->base) / part->rows);
+	return greater(0, (halo_window(h, r) * h->apart - part->base) / part->rows);
 }
 
 int64_t
 halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
-	return greater(0, r * h->advance - halo_row(h, part, q));
+	return greater(0, halo_window(h, r) - halo_row(h, part, q));
 }
 
 int64_t
 halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
 	int64_t begin = halo_row(h, part, q) + halo_start(h, part, q, r);
-	int64_t shard_end = halo_row(h, part, q + 1), window_end = r * h->advance + h->width;
+	int64_t shard_end = halo_row(h, part, q + 1), window_end = halo_window_end(h, r);
 
 	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
@@ -54,7 +79,10 @@ halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 static int64_t
 first_device(const Halo *h, int64_t row)
 {
-	return row < h->width ? 0 : (row - h->width) / h->advance + 1;
+	int64_t width = h->spread > 1 ? h->advance : h->width;
+	int64_t at = h->before + row * h->spread;
+
+	return at < width ? 0 : (at - width) / h->advance + 1;
 }
 
 /* ---- rounds of a window part ------------------------------------------ */
@@ -67,7 +95,7 @@ visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
 		for (int64_t q = first_shard(h, part, r);
-			q < h->ways && halo_row(h, part, q) < r * h->advance + h->width; q++)
+			q < h->ways && halo_row(h, part, q) < halo_window_end(h, r); q++)
 			if (halo_overlap(h, part, q, r))
 				visit(h, part, q, r);
 }
@@ -171,6 +199,18 @@ plan_shift(Arena *a, Halo *h, int64_t rows, int64_t by, bool round)
 	part->rounds[1] = shift_round(a, h, rows - rest, shards_on, round);
 }
 
+/* Windows as wide as that of the most rows. */
+static void
+plan_spread(Arena *a, Halo *h, const Op *op, int64_t rows)
+{
+	h->before = op_ints(op, A_low)->v[h->dim];
+	h->spread = op_inner(op, h->dim) + 1;
+	h->width = 0;
+	for (int64_t r = 0; r < h->ways; r++)
+		h->width = greater(h->width, halo_window(h, r + 1) - halo_window(h, r));
+	add_part(a, h, rows, 0);
+}
+
 /* One part after the other, behind what a pad puts before the first. */
 static void
 plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
@@ -180,6 +220,10 @@ plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
 
 	if (halo_is_shift(op, h->dim)) {
 		plan_shift(a, h, shards[0].dims[h->dim], base, false);
+		return;
+	}
+	if (pad && op_inner(op, h->dim)) {
+		plan_spread(a, h, op, shards[0].dims[h->dim]);
 		return;
 	}
 	for (int i = 0; i < (pad ? 1 : op->noperands); i++) {
@@ -224,7 +268,8 @@ halo_kind(OpKind kind)
 bool
 halo_is_shift(const Op *op, int dim)
 {
-	return op_has(op, A_low) && op_ints(op, A_low)->v[dim] == -op_ints(op, A_high)->v[dim];
+	return op_has(op, A_low) && !op_inner(op, dim)
+		&& op_ints(op, A_low)->v[dim] == -op_ints(op, A_high)->v[dim];
 }
 
 /* What the op's attributes say of the dim. */
@@ -237,7 +282,8 @@ halo_moves(const Op *op, int dim, int64_t size)
 		return op_ints(op, A_start)->v[dim] || op_ints(op, A_limit)->v[dim] != size
 			|| op_ints(op, A_stride)->v[dim] > 1;
 	if (op_has(op, A_low))
-		return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
+		return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim]
+			|| op_inner(op, dim);
 	return ints_contain(op_ints(op, A_dims), dim) || ints_contain(op_ints(op, A_dim), dim)
 		|| ints_contain(op_ints(op, A_along), dim)
 		|| ints_contain(op_ints(op, A_windowed), dim);
@@ -246,7 +292,11 @@ halo_moves(const Op *op, int dim, int64_t size)
 Halo
 halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result)
 {
-	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1, .apart = 1};
+	Halo h = {.dim = dim,
+		.axes = placement_dim(result, dim),
+		.stride = 1,
+		.apart = 1,
+		.spread = 1};
 
 	h.ways = axes_size(&h.axes);
 	h.width = h.advance = op->results[0]->type.dims[dim] / h.ways;

@@ -8,7 +8,9 @@
  *
  * Device r keeps the window [r advance, r advance + width) of the result's rows (of
  * windows of those that they show);
- * row 0 of an operand's shard q stands at base + q rows.  So a device needs what
+ * row 0 of an operand's shard q stands at base + q rows.  Of a pad that puts paddings between
+ * rows windows count rows of the operand, of which some devices may have one more than others.
+ * So a device needs what
  * an interval of shards has, and a shard is needed by an interval of devices.
  * Round c of n serves the pairs with q - r = c mod n: as no interval is longer
  * than n, nobody sends or receives twice.
@@ -42,6 +44,8 @@ typedef struct Halo {
 	int64_t apart;		/* a stride that does not divide the shards:
 				   `rows` and `base` count what lies between,
 				   too; else 1 */
+	int64_t before, spread; /* of a pad between rows, else 0 and 1: row i of
+				   the operand stands at before + spread i */
 	int nparts;
 	HaloPart *parts;
 } Halo;
@@ -76,6 +80,9 @@ HaloCost op_halo(const Mesh *mesh, Arena *a, const Op *op);
 
 /* A shard's first row, or the first behind it. */
 int64_t halo_row(const Halo *h, const HaloPart *part, int64_t shard);
+/* The first row of r's window, and the first behind it. */
+int64_t halo_window(const Halo *h, int64_t r);
+int64_t halo_window_end(const Halo *h, int64_t r);
 /* The first row of shard q that device r needs, counted from the shard's
    first, and how many it needs. */
 int64_t halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r);
