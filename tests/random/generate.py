@@ -519,6 +519,13 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         return self.add("repeat(%s, %d, dim=%d)" % (x.name, n, text), [x],
                         x.dtype, dims)
 
+    def spread(self, size, width):
+        """(lo, hi, between) that leaves an element, or what it was."""
+        low, high = self.random.randint(-4, 4), self.random.randint(-4, 4)
+        step = self.random.randint(1, 3) + 1
+        left = size - max(0, -(low // step)) - max(0, -(high // step))
+        return (low, high, step - 1) if left > 0 else width
+
     def op_pad(self):
         x = self.pick(rank=1)
         widths = [(self.random.choice([0, 0, 1, 2, 4]),
@@ -526,10 +533,11 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         if self.chance(0.3):
             shifts = [self.random.randint(1 - s, s - 1) for s in x.dims]
             widths = [(n, -n) if self.chance(0.6) else w for n, w in zip(shifts, widths)]
-        dims = [s + low + high for s, (low, high) in zip(x.dims, widths)]
+        widths = [self.spread(s, w) if self.chance(0.2) else w for s, w in zip(x.dims, widths)]
+        dims = [s + sum(w[:2]) + (s - 1) * sum(w[2:]) for s, w in zip(x.dims, widths)]
         if math.prod(dims) > MOST_ELEMENTS:
             return None
-        text = ", ".join("(%d, %d)" % w for w in widths)
+        text = ", ".join(map(str, widths))
         text += "," if len(widths) == 1 else ""
         value = ", value=" + self.literal(x.dtype)
         if x.dtype == "pred":

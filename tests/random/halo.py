@@ -39,6 +39,18 @@ class HaloOps:
         return "pad(%s, (%s,), value=%s)" % (
             x.name, ", ".join(words), value), x.dims[d] + more
 
+    def halo_spread(self, x, d, ways, _):
+        """Elements apart, so many around them or cut that the result can be split."""
+        step, low = self.random.randint(2, 4), self.random.randint(-3, 4)
+        size = low + (x.dims[d] - 1) * step + 1
+        high = self.random.randint(-2, 1) * ways - size % ways
+        if size + high < 1 or x.dims[d] <= max(0, -(low // step)) + max(0, -(high // step)):
+            return None
+        words = ["(0, 0)"] * len(x.dims)
+        words[d] = "(%d, %d, %d)" % (low, high, step - 1)
+        value = "true" if x.dtype == "pred" else self.literal(x.dtype)
+        return "pad(%s, (%s,), value=%s)" % (x.name, ", ".join(words), value), size + high
+
     def halo_join(self, x, d, ways, axes):
         dims = list(x.dims)
         dims[d] = ways * self.random.randint(1, 2)
@@ -70,7 +82,7 @@ class HaloOps:
         x = self.split(self.dtype(), dims, d, axes)
         for _ in range(self.random.choice([1, 1, 2, 3])):
             made = self.random.choice([
-                self.halo_slice, self.halo_slice, self.halo_pad,
+                self.halo_slice, self.halo_slice, self.halo_pad, self.halo_spread,
                 self.halo_join, self.halo_roll, self.halo_flip])(
                     x, d, ways, axes)
             if made is None:

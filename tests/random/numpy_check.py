@@ -132,6 +132,14 @@ def wrap(function):
     return wide
 
 
+def spread(x, width, value):
+    """A line with so many before, behind and between its elements; what is negative cuts."""
+    low, high, inner = width
+    wide = np.full(max(low, 0) + (len(x) - 1) * (inner + 1) + 1 + max(high, 0), value, x.dtype)
+    wide[max(low, 0)::inner + 1][:len(x)] = x
+    return wide[max(-low, 0):len(wide) + min(high, 0)]
+
+
 def softmax(x, axis):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
@@ -365,6 +373,9 @@ def shapes():
     case(["f32", "i8"], "pad(v, ((2, 1),), value=3)",
          lambda t: np.pad(t["v"], ((2, 1),), constant_values=3))
     one("pad(x, ((1, -1), (-2, 3)))", lambda x, t: np.pad(x[:-1, 2:], ((1, 0), (0, 3))))
+    for v, text in (("v", "((1, 0, 2),)"), ("v", "((-2, 3, 1),)"), ("v[0:1]", "((0, 1, 4),)")):
+        case(["f32", "i8"], "pad(%s, %s, value=3)" % (v, text),
+             lambda t, v=v, text=text: spread(eval(v, {"v": t["v"]}), *eval(text), 3))
     case(["pred"], "pad(v, ((0, 2),), value=true)",
          lambda t: np.pad(t["v"], ((0, 2),), constant_values=True))
     for k in range(3):

@@ -542,9 +542,16 @@ class Machine:
 
     def call_pad(self, x, widths, value=0):
         filler = self.tensor(value, x.dtype).a
-        around = [(max(low, 0), max(high, 0)) for low, high in widths]
-        cut = tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in zip(x.a.shape, widths))
-        return self.move(x, lambda a: np.pad(a[cut], around, constant_values=filler))
+        low, high, inner = zip(*((*w, 0)[:3] for w in widths))
+        sizes = [n + i * max(n - 1, 0) for n, i in zip(x.a.shape, inner)]
+        def spread(a):
+            wide = np.full([n + max(p, 0) + max(q, 0) for n, p, q in zip(sizes, low, high)],
+                           filler, a.dtype)
+            wide[tuple(slice(max(p, 0), max(p, 0) + n, i + 1)
+                       for p, n, i in zip(low, sizes, inner))] = a
+            return wide[tuple(slice(max(-p, 0), n + min(q, 0))
+                              for p, q, n in zip(low, high, wide.shape))]
+        return self.move(x, spread)
 
     def call_roll(self, x, shift, dim=0):
         return self.move(x, lambda a: np.roll(a, shift, axis=dim))

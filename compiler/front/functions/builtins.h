@@ -48,7 +48,7 @@ typedef struct Argument {
 			int64_t v[MAX_RANK];
 		} dims;
 		struct {
-			int64_t low[MAX_RANK], high[MAX_RANK];
+			int64_t low[MAX_RANK], high[MAX_RANK], inner[MAX_RANK];
 		} widths;
 		Value *starts[MAX_RANK];
 		struct {

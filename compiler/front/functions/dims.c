@@ -221,7 +221,19 @@ is_pair(const Item *item)
 		&& item->items[1].kind == IT_int;
 }
 
-/* ((lo, hi), ...), one pair for each dim; what is negative cuts, and is known to leave some */
+/* (lo, hi), or (lo, hi, between) */
+static bool
+is_width(const Item *item)
+{
+	bool right = item->kind == IT_tuple && (item->n == 2 || item->n == 3);
+
+	for (int i = 0; right && i < item->n; i++)
+		right = item->items[i].kind == IT_int;
+	return right;
+}
+
+/* ((lo, hi), ...), one for each dim, a third number is between elements; what is negative cuts,
+   and is known to leave some */
 bool
 arg_widths(Call *c, Argument *a)
 {
@@ -229,12 +241,13 @@ arg_widths(Call *c, Argument *a)
 	int rank = referent(a)->rank;
 	bool right = x->kind == IT_tuple && x->n == rank;
 	for (int d = 0; right && d < rank; d++) {
-		const Item *pair = &x->items[d];
-		right = is_pair(pair);
+		const Item *width = &x->items[d];
+		right = is_width(width);
 		if (!right)
 			break;
-		a->widths.low[d] = pair->items[0].integer;
-		a->widths.high[d] = pair->items[1].integer;
+		a->widths.low[d] = width->items[0].integer;
+		a->widths.high[d] = width->items[1].integer;
+		a->widths.inner[d] = width->n == 3 ? width->items[2].integer : 0;
 	}
 	if (!right)
 		complain(c->elab, DIAG_argument_kind, x->range,

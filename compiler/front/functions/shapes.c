@@ -183,7 +183,8 @@ build_pad(Call *c, const Argument *a)
 	Value *x = a[0].tensor;
 	if (x->type.rank == 0)
 		return x;
-	return make_pad(c->make, x, a[2].tensor, a[1].widths.low, a[1].widths.high);
+	return make_pad_between(c->make, x, a[2].tensor, a[1].widths.low, a[1].widths.high,
+		a[1].widths.inner);
 }
 
 /* ---- by index */
