@@ -39,39 +39,28 @@ gradient_transpose(Adjoint *a, const Op *op)
 	give(a, op->operands[0], make_transpose(a->k, cotangent_of(a, op->results[0]), back));
 }
 
-/*
- * Each element of a dim gets stride - 1 zeros behind it, but for the last:
- *   [1, 2, 3], stride 2  ->  [[1, 0], [2, 0], [3, 0]]  ->  [1, 0, 2, 0, 3]
- */
-static Value *
-spread_dim(Make k, Value *x, int dim, int64_t stride)
-{
-	Type apart = x->type;
-
-	if (stride == 1 || x->type.dims[dim] == 0)
-		return x;
-	apart.rank++;
-	for (int d = apart.rank - 1; d > dim + 1; d--)
-		apart.dims[d] = apart.dims[d - 1];
-	apart.dims[dim + 1] = 1;
-	int64_t size = x->type.dims[dim] * stride;
-	Type together = x->type;
-	together.dims[dim] = size;
-	x = make_reshape(k, x, apart.rank, apart.dims);
-	x = make_pad_dim(k, x, dim + 1, 0, stride - 1);
-	x = make_reshape(k, x, together.rank, together.dims);
-	return make_slice_dim(k, x, dim, 0, size - stride + 1, 1);
-}
-
+/* Zeros around it, and between elements where it takes some of them; parts without gaps are put
+   together with others. */
 void
 gradient_slice(Adjoint *a, const Op *op)
 {
-	const Ints *stride = op_ints(op, A_stride);
-	Value *dx = cotangent_of(a, op->results[0]);
+	const Ints *start = op_ints(op, A_start), *stride = op_ints(op, A_stride);
+	const Type *x = &op->operands[0]->type, *part = &op->results[0]->type;
+	Value *dy = cotangent_of(a, op->results[0]);
+	int64_t behind[MAX_RANK], inner[MAX_RANK];
+	bool gaps = false;
 
-	for (int d = 0; d < stride->n; d++)
-		dx = spread_dim(a->k, dx, d, stride->v[d]);
-	give_slice(a, op->operands[0], dx, op_ints(op, A_start)->v);
+	for (int d = 0; d < x->rank; d++) {
+		int64_t last = start->v[d] + (part->dims[d] - 1) * stride->v[d];
+		behind[d] = x->dims[d] - 1 - last;
+		inner[d] = stride->v[d] - 1;
+		gaps |= inner[d] && part->dims[d] > 1;
+	}
+	if (gaps)
+		give(a, op->operands[0],
+			make_pad_between(a->k, dy, NULL, start->v, behind, inner));
+	else
+		give_slice(a, op->operands[0], dy, start->v);
 }
 
 void
@@ -90,38 +79,55 @@ gradient_concatenate(Adjoint *a, const Op *op)
 	}
 }
 
-/* Of the number around the operand: the sum of what is around. */
+/* Of the number around the operand and between its elements: the sum of what is there. */
 static Value *
-sum_around(Make k, Value *dy, const Type *inner, const Ints *low, const Ints *high)
+sum_around(Make k, Value *dy, const Op *pad)
 {
-	int64_t dims[MAX_RANK];
-	Value *inside = make_zeros(k, inner),
+	int64_t dims[MAX_RANK], inner[MAX_RANK];
+	Value *inside = make_zeros(k, &pad->operands[0]->type),
 	      *one = make_number(k, &(Type){dy->type.dtype, 0, {0}}, 1);
 	Value *zeros = make_zeros(k, &dy->type);
 
-	for (int d = 0; d < dy->type.rank; d++)
+	for (int d = 0; d < dy->type.rank; d++) {
 		dims[d] = d;
-	Value *around = make_pad(k, inside, one, low->v, high->v);
+		inner[d] = op_inner(pad, d);
+	}
+	Value *around = make_pad_between(k, inside, one, op_ints(pad, A_low)->v,
+		op_ints(pad, A_high)->v, inner);
 	Value *is_inside = make_compare(k, DIR_EQ, around, zeros);
 	return make_reduce(k, C_add, make_select(k, is_inside, zeros, dy), dy->type.rank, dims);
+}
+
+/* What has elements between its own is only filled up where it was cut; of that a slice takes
+   every so many. */
+static Value *
+without_padding(Make k, Value *dy, const Op *pad)
+{
+	const Type *x = &pad->operands[0]->type;
+	int64_t before[MAX_RANK], behind[MAX_RANK];
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+
+	for (int d = 0; d < x->rank; d++) {
+		int64_t low = op_ints(pad, A_low)->v[d], high = op_ints(pad, A_high)->v[d];
+		bool taken = op_inner(pad, d) != 0;
+		before[d] = taken ? greater(-low, 0) : -low;
+		behind[d] = taken ? greater(-high, 0) : -high;
+		stride[d] = op_inner(pad, d) + 1;
+		start[d] = taken ? greater(low, 0) : 0;
+		limit[d] = start[d] + (x->dims[d] - 1) * stride[d] + 1;
+	}
+	return make_slice(k, make_pad(k, dy, NULL, before, behind), start, limit, stride);
 }
 
 void
 gradient_pad(Adjoint *a, const Op *op)
 {
-	const Type *x = &op->operands[0]->type;
-	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
 	Value *dy = cotangent_of(a, op->results[0]);
-	int64_t before[MAX_RANK], behind[MAX_RANK];
 
-	for (int d = 0; d < x->rank; d++) {
-		before[d] = -low->v[d];
-		behind[d] = -high->v[d];
-	}
 	if (wants(a, op, 0))
-		give(a, op->operands[0], make_pad(a->k, dy, NULL, before, behind));
+		give(a, op->operands[0], without_padding(a->k, dy, op));
 	if (wants(a, op, 1))
-		give(a, op->operands[1], sum_around(a->k, dy, x, low, high));
+		give(a, op->operands[1], sum_around(a->k, dy, op));
 }
 
 void

@@ -264,12 +264,12 @@ class Function:
                         a.shape[:d] + (2 * n,) + a.shape[d + 1:], max(a.bound, b.bound)) \
                 if size(a.shape) < 64 else None
         if which == 5:
-            edges = [(self.draw.randrange(2), self.draw.randrange(3)) for _ in a.shape]
-            return Term("pad(%s, (%s,), value=0.5)" % (a.shd, ", ".join("(%d, %d)" % e
-                                                                        for e in edges)),
-                        "jnp.pad(%s, (%s,), constant_values=0.5)" % (
-                            a.jnp, ", ".join("(%d, %d)" % e for e in edges)),
-                        [n + e[0] + e[1] for n, e in zip(a.shape, edges)],
+            edges = [(self.draw.randint(-1, 1) if n > 2 else 0, self.draw.randrange(3),
+                      self.draw.choice([0, 0, 0, 1, 2])) for n in a.shape]
+            text = ", ".join(map(str, edges))
+            return Term("pad(%s, (%s,), value=0.5)" % (a.shd, text),
+                        "jax.lax.pad(%s, 0.5, (%s,))" % (a.jnp, text),
+                        [n + e[0] + e[1] + (n - 1) * e[2] for n, e in zip(a.shape, edges)],
                         max(a.bound, 0.5)) if size(a.shape) < 40 else None
         if which == 6:
             return Term("repeat(%s, 2, dim=%d)" % (a.shd, d),
