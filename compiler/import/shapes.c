@@ -164,7 +164,7 @@ inside_of_padding(const Op *pad, int64_t *start, int64_t *limit)
 	const int64_t *low = op_ints(pad, A_low)->v;
 
 	for (int d = 0; d < x->rank; d++)
-		if (start[d] < low[d] || limit[d] > low[d] + x->dims[d])
+		if (start[d] < low[d] || limit[d] > low[d] + x->dims[d] || op_inner(pad, d))
 			return NULL;
 	for (int d = 0; d < x->rank; d++)
 		start[d] -= low[d], limit[d] -= low[d];
@@ -212,50 +212,23 @@ import_op_slice(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
-/* Of each element of a dim so many paddings before it, and so many behind:
-   [n] -> [n, 1] -> [n, before + 1 + behind] -> [n (before + 1 + behind)] */
-static Value *
-spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t before, int64_t behind)
-{
-	int64_t dims[MAX_RANK + 1], low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
-	int64_t n = x->type.dims[dim], wide;
-	int rank = x->type.rank;
-
-	if (!mul_i64(n, before + 1 + behind, &wide) || rank == MAX_RANK)
-		return NULL;
-	memcpy(dims, x->type.dims, (size_t)(dim + 1) * sizeof dims[0]);
-	dims[dim + 1] = 1;
-	memcpy(dims + dim + 2, x->type.dims + dim + 1,
-		(size_t)(rank - dim - 1) * sizeof dims[0]);
-	low[dim + 1] = before;
-	high[dim + 1] = behind;
-	Value *y = make_reshape(in->make, x, rank + 1, dims);
-	y = make_pad(in->make, y, padding, low, high);
-	memcpy(dims, x->type.dims, (size_t)rank * sizeof dims[0]);
-	dims[dim] = wide;
-	return make_reshape(in->make, y, rank, dims);
-}
-
-/* With so much around it, or, where that is negative, cut; false: no such tensor can be. */
+/* Of so many elements, with what is between, around them or cut, the size; false: there can be
+   none. */
 static bool
-padded_type(const Type *from, const int64_t *low, const int64_t *high, Type *type)
+padded_size(int64_t *n, int64_t low, int64_t high, int64_t inner)
 {
 	static const int64_t most = (int64_t)1 << 62;
+	int64_t between;
 
-	*type = *from;
-	for (int d = 0; d < type->rank; d++) {
-		int64_t *n = &type->dims[d];
-		if (low[d] < -most || high[d] < -most || !add_i64(*n, low[d], n)
-			|| !add_i64(*n, high[d], n) || *n < 1)
-			return false;
-	}
-	return type_can_be(type);
+	return inner >= 0 && inner < INT32_MAX && mul_i64(*n - 1, inner, &between)
+		&& add_i64(*n, between, n) && low > -most && high > -most && add_i64(*n, low, n)
+		&& add_i64(*n, high, n) && *n >= 1;
 }
 
 /* Of a slice whose paddings are where what it leaves out would be: what it is of, with so much
    less around it. */
 static Value *
-without_slice(Value *x, int64_t *low, int64_t *high)
+without_slice(Value *x, int64_t *low, int64_t *high, const int64_t *inner)
 {
 	const Op *made = x->def;
 	int rank = x->type.rank;
@@ -263,93 +236,46 @@ without_slice(Value *x, int64_t *low, int64_t *high)
 	if (!made || made->kind != O_slice)
 		return x;
 	const Type *whole = &made->operands[0]->type;
-	const int64_t *start = op_ints(made, A_start)->v, *limit = op_ints(made, A_limit)->v;
+	int64_t before[MAX_RANK], behind[MAX_RANK];
 	for (int d = 0; d < rank; d++) {
-		bool leaves = start[d] == 0 || low[d] <= 0;
-		leaves &= limit[d] == whole->dims[d] || high[d] <= 0;
-		if (!leaves || op_ints(made, A_stride)->v[d] != 1)
+		int64_t start = op_ints(made, A_start)->v[d], size = whole->dims[d];
+		int64_t end = size - op_ints(made, A_limit)->v[d];
+		bool leaves = start == 0 || low[d] <= inner[d];
+		leaves &= end == 0 || high[d] <= inner[d];
+		if (!leaves || op_ints(made, A_stride)->v[d] != 1
+			|| !mul_i64(start, -inner[d] - 1, &before[d])
+			|| !mul_i64(end, -inner[d] - 1, &behind[d])
+			|| !add_i64(before[d], low[d], &before[d])
+			|| !add_i64(behind[d], high[d], &behind[d])
+			|| !padded_size(&size, before[d], behind[d], inner[d]))
 			return x;
 	}
-	for (int d = 0; d < rank; d++) {
-		low[d] -= start[d];
-		high[d] -= whole->dims[d] - limit[d];
-	}
+	memcpy(low, before, (size_t)rank * sizeof *low);
+	memcpy(high, behind, (size_t)rank * sizeof *high);
 	return made->operands[0];
 }
 
-/* Does every axis that divides a size, and `all`, divide so many groups? */
-static bool
-groups_divide(const Mesh *mesh, int64_t size, int64_t all, int64_t groups)
-{
-	for (int i = 0; i < mesh->naxes; i++) {
-		int64_t ways = mesh->axes[i].size;
-		if (size % ways == 0 && all % ways == 0 && groups % ways)
-			return false;
-	}
-	return true;
-}
-
-/*
- * If what comes out of a dim are whole groups of an element with its paddings, x is moved by
- * such before they are there; low and high say by how many, and `before` how many paddings of
- * a group are before its element.  Else false.
- *
- *   pad(x, 3_0_1), x: f32[8]    18 elements, 9 groups of 2: pad(x, 1_0), then one before each
- */
-static bool
-moves_groups(const Import *in, int64_t n, const Padding *by, int dim, int64_t *low,
-	int64_t *high, int64_t *before)
-{
-	int64_t group = 1 + by->inner[dim];
-	int64_t size = by->low[dim] + n * group - by->inner[dim] + by->high[dim];
-
-	*before = (by->low[dim] % group + group) % group;
-	*low = (by->low[dim] - *before) / group;
-	*high = size / group - n - *low;
-	return size % group == 0 && *low > -n && *high > -n
-		&& groups_divide(&in->module->mesh, n, size, size / group);
-}
-
-/* Paddings between elements first, those behind the last being some of what is behind; a
-   negative one cuts. */
+/* A negative padding cuts; what cuts all there is leaves paddings. */
 Value *
 pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 {
-	int64_t low[MAX_RANK], high[MAX_RANK], before[MAX_RANK] = {0};
-	int64_t moved[MAX_RANK] = {0}, behind[MAX_RANK] = {0};
-	int rank = x->type.rank;
-	Type wide = x->type, type;
+	int64_t low[MAX_RANK], high[MAX_RANK];
+	Type type = x->type;
 
 	memcpy(low, by->low, sizeof low);
 	memcpy(high, by->high, sizeof high);
-	for (int d = 0; d < rank; d++) {
-		int64_t inner = wide.dims[d] > 1 ? by->inner[d] : 0;
-		if (by->inner[d] < 0 || by->inner[d] > INT32_MAX
-			|| !mul_i64(wide.dims[d], 1 + inner, &wide.dims[d]))
+	for (int d = 0; d < type.rank; d++)
+		if (!padded_size(&type.dims[d], low[d], high[d], by->inner[d]))
 			return NULL;
-		high[d] -= inner;
-	}
-	if (!type_can_be(&wide) || !padded_type(&wide, low, high, &type))
+	if (!type_can_be(&type))
 		return NULL;
-	for (int d = 0; d < rank; d++)
-		if (low[d] <= -wide.dims[d] || high[d] <= -wide.dims[d])
-			return make_splat(in->make, padding, &type); /* nothing of it is left */
-	for (int d = 0; d < rank; d++) {
-		if (wide.dims[d] == x->type.dims[d])
-			continue;
-		if (moves_groups(in, x->type.dims[d], by, d, &moved[d], &behind[d], &before[d]))
-			low[d] = high[d] = 0;
-		else
-			moved[d] = behind[d] = before[d] = 0;
+	for (int d = 0; d < type.rank; d++) {
+		int64_t before = low[d], behind = high[d];
+		if (pad_kept(x->type.dims[d], by->inner[d], &before, &behind, NULL) <= 0)
+			return make_splat(in->make, padding, &type);
 	}
-	Value *y = make_pad(in->make, x, padding, moved, behind);
-	for (int d = 0; d < rank && y; d++)
-		if (wide.dims[d] != x->type.dims[d])
-			y = spread_dim(in, y, padding, d, before[d], by->inner[d] - before[d]);
-	if (!y)
-		return NULL;
-	y = without_slice(y, low, high);
-	return make_pad(in->make, y, padding, low, high);
+	x = without_slice(x, low, high, by->inner);
+	return make_pad_between(in->make, x, padding, low, high, by->inner);
 }
 
 bool

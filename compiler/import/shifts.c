@@ -194,7 +194,7 @@ is_shown(const Op *slice, const Op *pad)
 	for (int d = 0; d < x->rank; d++) {
 		windowed += low->v[d] || high->v[d];
 		if (low->v[d] < 0 || high->v[d] < 0 || part->dims[d] != x->dims[d]
-			|| low->v[d] + high->v[d] > x->dims[d])
+			|| low->v[d] + high->v[d] > x->dims[d] || op_inner(pad, d))
 			return false;
 	}
 	return x->rank + windowed <= MAX_RANK;
@@ -204,17 +204,19 @@ is_shown(const Op *slice, const Op *pad)
 static Value *
 pad_less(Make k, const Op *slice, const Op *pad)
 {
-	int64_t low[MAX_RANK], high[MAX_RANK];
+	int64_t low[MAX_RANK], high[MAX_RANK], inner[MAX_RANK];
 	Value *x = pad->operands[0];
 	bool some = true;
 
 	for (int d = 0; d < x->type.rank; d++) {
-		int64_t size = x->type.dims[d], of = pad->results[0]->type.dims[d];
+		int64_t of = pad->results[0]->type.dims[d];
 		low[d] = op_ints(pad, A_low)->v[d] - op_ints(slice, A_start)->v[d];
 		high[d] = op_ints(pad, A_high)->v[d] - (of - op_ints(slice, A_limit)->v[d]);
-		some &= low[d] > -size && high[d] > -size;
+		inner[d] = op_inner(pad, d);
+		int64_t before = low[d], behind = high[d];
+		some &= pad_kept(x->type.dims[d], inner[d], &before, &behind, NULL) > 0;
 	}
-	return some ? make_pad(k, x, pad->operands[1], low, high)
+	return some ? make_pad_between(k, x, pad->operands[1], low, high, inner)
 		    : make_splat(k, pad->operands[1], &slice->results[0]->type);
 }
 

@@ -28,7 +28,6 @@ SAMPLES = ROOT + "/samples/jax"
 sys.path.insert(0, SAMPLES)
 import lowering  # noqa: E402
 FLAT = "what several indices choose is rows of their dims as one, which is whole"
-SPREAD = "padding between elements is reshapes here"
 COUNTED = "a dim whose elements an index counts is that of a batch, which stays split"
 MOVED_ALONG = "dims that windows move along are whole here"
 TRANSFORMED = "what is transformed is products here, summed along its dim, whose axes go no further"
@@ -37,15 +36,12 @@ OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
     ("nothing", "result_0"): "of sizes on the way that no axis divides",
-    ("pairs_of", "result_0_0"): SPREAD,
-    ("pairs_of", "result_0_1"): SPREAD,
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (1, 3, 4, 10)},
     **{("transforms", "result_%d" % i): TRANSFORMED for i in (1, 4, 5, 6, 7, 8)},
     **{("counted", "result_%d" % i): COUNTED for i in (1, 2, 5, 6)},
     **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
 MORE_BYTES = {
-    "bounds": SPREAD,
     "slices": FLAT,
 }
 
