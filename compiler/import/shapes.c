@@ -171,13 +171,36 @@ inside_of_padding(const Op *pad, int64_t *start, int64_t *limit)
 	return pad->operands[0];
 }
 
-/* Of a concatenation the one part that the elements from `start` to `limit` are of, or what is
-   padded, whose own these bounds become; NULL of others. */
+/* What is sliced, if there are such elements of the slice, whose own these bounds become. */
 static Value *
-part_that_holds(const Value *x, int64_t *start, int64_t *limit)
+inside_of_slice(const Op *slice, int64_t *start, int64_t *limit, int64_t *stride)
+{
+	int rank = slice->results[0]->type.rank;
+
+	for (int d = 0; d < rank; d++)
+		if (start[d] < 0 || start[d] >= limit[d] || stride[d] < 1
+			|| limit[d] > slice->results[0]->type.dims[d])
+			return NULL;
+	for (int d = 0; d < rank; d++) {
+		int64_t first = op_ints(slice, A_start)->v[d];
+		int64_t apart = op_ints(slice, A_stride)->v[d];
+		int64_t last = start[d] + (limit[d] - 1 - start[d]) / stride[d] * stride[d];
+		start[d] = first + start[d] * apart;
+		limit[d] = first + last * apart + 1;
+		stride[d] = limit[d] - start[d] > 1 ? stride[d] * apart : 1;
+	}
+	return slice->operands[0];
+}
+
+/* Of a concatenation the one part that the elements from `start` to `limit` are of, or what is
+   padded or sliced, whose own these bounds become; NULL of others. */
+static Value *
+part_that_holds(const Value *x, int64_t *start, int64_t *limit, int64_t *stride)
 {
 	const Op *made = x->def;
 
+	if (made && made->kind == O_slice)
+		return inside_of_slice(made, start, limit, stride);
 	if (made && made->kind == O_pad)
 		return inside_of_padding(made, start, limit);
 	if (!made || made->kind != O_concatenate)
@@ -206,7 +229,7 @@ import_op_slice(Import *in, const MlirOp *op, int detail)
 	if (!fits(in, op, 1, &start) || !fits(in, op, 1, &limit) || !fits(in, op, 1, &stride))
 		return false;
 	Value *x = in->operands[0], *part;
-	while ((part = part_that_holds(x, start.v, limit.v)))
+	while ((part = part_that_holds(x, start.v, limit.v, stride.v)))
 		x = part;
 	in->results[0] = make_slice(in->make, x, start.v, limit.v, stride.v);
 	return true;
