@@ -120,14 +120,15 @@ result_bytes(const Step *step)
 }
 
 /*
- * Rows of a tensor along the dim of a take or scatter_add, n elements in all: each is read by
+ * Rows of a tensor along the dims of a take or scatter_add, n elements in all: each is read by
  * itself, or all of it once, where it has room on the chip.
  */
 static double
 rows_bytes(const Step *step, const Type *type, double n)
 {
 	double size = dtypes[type->dtype].bits / 8.0;
-	double row = (double)type_elements_from(type, op_int(step->op, A_dim) + 1);
+	Lookup look = op_lookup(step->op);
+	double row = (double)type_elements_from(type, look.first + look.n);
 	double apart = n / row * fmax(row * size, ROW_BYTES), all = (double)type_bytes(type);
 
 	return all <= (double)step->mesh->target->on_chip_bytes / 2 ? fmin(apart, all) : apart;

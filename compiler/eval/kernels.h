@@ -37,6 +37,10 @@ const void *view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer);
 void convert_wide(DType from, const void *wide, DType to, void *result, int64_t n);
 double tensor_double(const Tensor *t, int64_t i); /* one element */
 int64_t tensor_integer(const Tensor *t, int64_t i);
+/* Which row of the dims that are looked up the i-th index is of; of one outside the nearest,
+   or none, -1. */
+int64_t
+row_looked_up(const Lookup *look, const Type *type, const Tensor *index, int64_t i, bool clamp);
 void tensor_fill_payload(Tensor *t, int64_t payload); /* of an A_value */
 void tensor_set_payload(Tensor *t, int64_t i, int64_t payload);
 

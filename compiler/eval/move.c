@@ -353,19 +353,36 @@ clamp_index(int64_t i, int64_t greatest)
 	return i < 0 ? 0 : i > greatest ? greatest : i;
 }
 
+int64_t
+row_looked_up(const Lookup *look, const Type *type, const Tensor *index, int64_t i, bool clamp)
+{
+	int64_t row = 0;
+
+	for (int k = 0; k < look->n; k++) {
+		int64_t size = type->dims[look->first + k];
+		int64_t at = tensor_integer(index, i * look->n + k);
+		int64_t inside = clamp_index(at, size - 1);
+		if (at != inside && !clamp)
+			return -1;
+		row = row * size + inside;
+	}
+	return row;
+}
+
 /* Rows of `inner` elements; result[o][i] = x[o][index[i]]. */
 bool
 take(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *index = &operands[1];
-	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
-	int64_t inner = type_elements_from(&x->type, dim + 1) * element_bytes(x);
+	Lookup look = op_lookup(op);
+	int64_t inner = type_elements_from(&x->type, look.first + look.n) * element_bytes(x);
+	int64_t size = type_elements_from(&x->type, look.first) * element_bytes(x) / inner;
 	int64_t outer = type_stored(&x->type) / (size * inner);
-	int64_t n = type_elements(&index->type);
+	int64_t n = type_elements(&index->type) / look.n;
 	char *to = result->data;
 	for (int64_t o = 0; o < outer; o++) {
 		for (int64_t i = 0; i < n; i++) {
-			int64_t at = clamp_index(tensor_integer(index, i), size - 1);
+			int64_t at = row_looked_up(&look, &x->type, index, i, true);
 			memcpy(to, (const char *)x->data + (o * size + at) * inner,
 				(size_t)inner);
 			to += inner;

@@ -136,9 +136,11 @@ scatter_add(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *index = &operands[1], *update = &operands[2];
 	DType d = result->type.dtype;
-	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
-	int64_t inner = type_elements_from(&x->type, dim + 1);
-	int64_t n = type_elements(&result->type), nindices = type_elements(&index->type);
+	Lookup look = op_lookup(op);
+	int64_t inner = type_elements_from(&x->type, look.first + look.n);
+	int64_t size = type_elements_from(&x->type, look.first) / inner;
+	int64_t n = type_elements(&result->type);
+	int64_t nindices = type_elements(&index->type) / look.n;
 	size_t bytes = wide_bytes(d);
 	char *acc = malloc((size_t)n * bytes);
 	if (!acc)
@@ -147,8 +149,8 @@ scatter_add(const Op *op, const Tensor *operands, Tensor *result)
 
 	int64_t rows = type_elements(&update->type) / inner;
 	for (int64_t row = 0; row < rows; row++) {
-		int64_t at = tensor_integer(index, row % nindices);
-		if (at >= 0 && at < size)
+		int64_t at = row_looked_up(&look, &x->type, index, row % nindices, false);
+		if (at >= 0)
 			combine_run(update, row * inner, inner,
 				combine_loops[C_add][wide_of(d)],
 				acc + bytes * (size_t)((row / nindices * size + at) * inner),

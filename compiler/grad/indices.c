@@ -60,13 +60,15 @@ gradient_dynamic_update_slice(Adjoint *a, const Op *op)
 
 /* ---- rows at indices ------------------------------------------------------ */
 
+/* Of each dim of x that is looked up so many rows, less `but`. */
 static Value *
-add_rows(Make k, Value *to, Value *index, Value *rows, int dim)
+ends_of_rows(Adjoint *a, const Lookup *look, const Value *x, const Value *index, int64_t but)
 {
-	Op *op = make_begin(k, O_scatter_add, 3, (Value *[]){to, index, rows});
+	int64_t ends[MAX_RANK];
 
-	op_set_int(op, A_dim, dim);
-	return make_end(k, op);
+	for (int i = 0; i < look->n; i++)
+		ends[i] = x->type.dims[look->first + i] - but;
+	return make_each(a->k, &index->type, look->n, ends);
 }
 
 /* What was taken from outside came from the first or the last row. */
@@ -74,30 +76,32 @@ void
 gradient_take(Adjoint *a, const Op *op)
 {
 	Value *x = op->operands[0], *index = here_operand(a, op, 1);
-	int dim = (int)op_int(op, A_dim);
+	Lookup look = op_lookup(op);
 	Value *first = make_zeros(a->k, &index->type);
-	Value *last = make_number(a->k, &index->type, (double)(x->type.dims[dim] - 1));
 
-	index = make_clamp(a->k, first, index, last);
+	index = make_clamp(a->k, first, index, ends_of_rows(a, &look, x, index, 1));
 	Value **sum = cotangent_sum(a, x);
 	Value *to = *sum ? *sum : make_zeros(a->k, &x->type);
-	*sum = add_rows(a->k, to, index, cotangent_of(a, op->results[0]), dim);
+	Value *rows = cotangent_of(a, op->results[0]);
+	*sum = make_scatter_add(a->k, to, index, rows, look.first, look.n);
 }
 
 /* Of rows that were dropped there is none. */
 static Value *
 rows_added(Adjoint *a, const Op *op, Value *dy)
 {
-	int dim = (int)op_int(op, A_dim);
+	Lookup look = op_lookup(op);
 	Value *index = here_operand(a, op, 1);
 	Value *first = make_zeros(a->k, &index->type);
-	Value *end = make_number(a->k, &index->type, (double)dy->type.dims[dim]);
+	Value *end = ends_of_rows(a, &look, dy, index, 0);
 	Value *from_first = make_compare(a->k, DIR_GE, index, first);
 	Value *before_end = make_compare(a->k, DIR_LT, index, end);
 	Value *inside = make_binary(a->k, O_and, from_first, before_end);
-	Value *rows = make_take(a->k, dy, index, dim);
+	Value *rows = make_lookup(a->k, dy, index, look.first, look.n);
 
-	inside = make_spread(a->k, inside, dim, &rows->type);
+	if (look.n > 1)
+		inside = make_reduce(a->k, C_and, inside, 1, (int64_t[]){look.rank});
+	inside = make_spread(a->k, inside, look.first, &rows->type);
 	return make_select(a->k, inside, rows, make_zeros(a->k, &rows->type));
 }
 

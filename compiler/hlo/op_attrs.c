@@ -92,15 +92,29 @@ read_cumsum(const ReadLine *in, Op *op)
 static void
 print_kept_dims(Line *line, const char *attr, const Op *op)
 {
-	int index_rank = op->operands[1]->type.rank;
-	int64_t kept[MAX_RANK], dim = attr_dim(op);
+	Lookup look = op_lookup(op);
+	int64_t kept[MAX_RANK];
 	int n = 0;
 
-	for (int d = 0; d < op->operands[0]->type.rank; d++)
-		if (d != dim)
-			kept[n++] = d < dim ? d : d - 1 + index_rank;
+	for (int d = 0; d < look.first; d++)
+		kept[n++] = d;
+	for (int d = look.first + look.n; d < op->operands[0]->type.rank; d++)
+		kept[n++] = d - look.n + look.rank;
 	text_printf(line->t, ", %s=", attr);
 	text_list(line->t, n, kept);
+}
+
+/* The dims of x that are looked up, twice, and where an index of each is. */
+static void
+print_looked_up(Line *line, const Op *op, const char *attr, const char *again)
+{
+	const Ints *dims = op_ints(op, A_dim);
+
+	text_printf(line->t, ", %s=", attr);
+	text_list(line->t, dims->n, dims->v);
+	text_printf(line->t, ", %s=", again);
+	text_list(line->t, dims->n, dims->v);
+	text_printf(line->t, ", index_vector_dim=%d", op_lookup(op).rank);
 }
 
 /* gather(%x, %idx) of whole slices along collapsed_slice_dims. */
@@ -108,16 +122,13 @@ static void
 print_take(Line *line, const Op *op)
 {
 	const Type *x = &op->operands[0]->type;
-	int64_t dim = attr_dim(op);
 	int64_t sizes[MAX_RANK];
 
 	for (int d = 0; d < x->rank; d++)
-		sizes[d] = d == dim ? 1 : x->dims[d];
+		sizes[d] = ints_contain(op_ints(op, A_dim), d) ? 1 : x->dims[d];
 	print_kept_dims(line, "offset_dims", op);
-	text_printf(line->t,
-		", collapsed_slice_dims={%lld}, start_index_map={%lld}, "
-		"index_vector_dim=%d, slice_sizes=",
-		(long long)dim, (long long)dim, op->operands[1]->type.rank);
+	print_looked_up(line, op, "collapsed_slice_dims", "start_index_map");
+	text_add(line->t, ", slice_sizes=");
 	text_list(line->t, x->rank, sizes);
 }
 
@@ -131,13 +142,8 @@ read_take(const ReadLine *in, Op *op)
 static void
 print_scatter(Line *line, const Op *op)
 {
-	int64_t dim = attr_dim(op);
-
 	print_kept_dims(line, "update_window_dims", op);
-	text_printf(line->t,
-		", inserted_window_dims={%lld}, scatter_dims_to_operand_dims={%lld}, "
-		"index_vector_dim=%d",
-		(long long)dim, (long long)dim, op->operands[1]->type.rank);
+	print_looked_up(line, op, "inserted_window_dims", "scatter_dims_to_operand_dims");
 	print_to_apply(line, C_add, op->operands[0]->type.dtype);
 }
 

@@ -651,6 +651,21 @@ op_changed_part(const Op *op)
 }
 
 bool
+op_looks_up(const Op *op)
+{
+	return op->kind == O_take || op->kind == O_scatter_add;
+}
+
+Lookup
+op_lookup(const Op *op)
+{
+	const Ints *dims = op_ints(op, A_dim);
+
+	return (Lookup){(int)op_int(op, A_dim), dims->n,
+		op->operands[1]->type.rank - (dims->n > 1)};
+}
+
+bool
 op_is_one_to_one(const Op *op)
 {
 	return ops[op->kind].pointwise || op->kind == O_reshape || op->kind == O_transpose;

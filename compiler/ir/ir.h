@@ -921,6 +921,13 @@ int op_operand_of(const Op *op, const Value *v);
 /* The operand that is written into a part of operand 0, or added to it; -1: the op
    changes nothing. */
 int op_changed_part(const Op *op);
+/* What a take or a scatter_add looks up: `n` dims of operand 0 from `first` on, at indices of
+   `rank` dims; of several the indices have one more, the last, for an index of each. */
+typedef struct Lookup {
+	int first, n, rank;
+} Lookup;
+bool op_looks_up(const Op *op); /* is it one of these? */
+Lookup op_lookup(const Op *op);
 static inline bool
 op_changes(const Op *op)
 {

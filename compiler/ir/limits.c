@@ -279,9 +279,13 @@ want_below(Limits *limits, const Value *v, int64_t end)
 static void
 want_positions(Limits *limits, const Op *op)
 {
-	if (op->kind == O_take || op->kind == O_scatter_add)
-		want_below(limits, op->operands[1],
-			op->operands[0]->type.dims[op_int(op, A_dim)]);
+	if (op_looks_up(op)) { /* of several dims, in all of them */
+		Lookup look = op_lookup(op);
+		int64_t end = INT64_MAX;
+		for (int i = 0; i < look.n; i++)
+			end = lesser(end, op->operands[0]->type.dims[look.first + i]);
+		want_below(limits, op->operands[1], end);
+	}
 	if (op_is_grouped(op))
 		want_below(limits, op->operands[2], op_int(op, A_of_groups));
 	for (int i = 0; i < 2 && op->kind == O_compare; i++) {

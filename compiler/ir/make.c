@@ -284,6 +284,15 @@ make_full(Make k, const Type *type, int64_t payload)
 }
 
 Value *
+make_each(Make k, const Type *type, int n, const int64_t *payloads)
+{
+	Type line = type_of(type->dtype, 1, (int64_t[]){n});
+
+	return n == 1 ? make_full(k, type, payloads[0])
+		      : make_spread(k, make_array(k, &line, payloads), type->rank - 1, type);
+}
+
+Value *
 make_number(Make k, const Type *type, double number)
 {
 	bool real = dtype_is_float(type->dtype);
@@ -526,10 +535,33 @@ make_dynamic_update_slice(Make k, Value *x, Value *update, Value *const *start)
 Value *
 make_take(Make k, Value *x, Value *index, int dim)
 {
-	Op *op = make_begin(k, O_take, 2, (Value *[]){x, index});
+	return make_lookup(k, x, index, dim, 1);
+}
 
-	set_one(op, A_dim, dim);
+/* Of a take or a scatter_add, which may be NULL. */
+static Value *
+end_lookup(Make k, Op *op, int first, int n)
+{
+	int64_t dims[MAX_RANK];
+
+	for (int i = 0; i < n; i++)
+		dims[i] = first + i;
+	set(op, A_dim, n, dims);
 	return make_end(k, op);
+}
+
+Value *
+make_lookup(Make k, Value *x, Value *index, int first, int n)
+{
+	return end_lookup(k, make_begin(k, O_take, 2, (Value *[]){x, index}), first, n);
+}
+
+Value *
+make_scatter_add(Make k, Value *x, Value *index, Value *update, int first, int n)
+{
+	Value *operands[] = {x, index, update};
+
+	return end_lookup(k, make_begin(k, O_scatter_add, 3, operands), first, n);
 }
 
 /* ---- sums ----------------------------------------------------------- */

@@ -87,6 +87,8 @@ Value *make_splat(Make k, Value *scalar, const Type *shape);
 /* A payload everywhere, and a number, as one of the dtype. */
 Value *make_full(Make k, const Type *type, int64_t payload);
 Value *make_number(Make k, const Type *type, double number);
+/* One of n payloads for each element of the last dim; one for all. */
+Value *make_each(Make k, const Type *type, int n, const int64_t *payloads);
 /* As numpy would; sizes are known to fit. */
 Value *make_broadcast_to(Make k, Value *x, const Type *shape);
 
@@ -119,6 +121,9 @@ Value *make_concatenate(Make k, int n, Value *const *x, int dim);
 Value *make_dynamic_slice(Make k, Value *x, Value *const *start, const int64_t *size);
 Value *make_dynamic_update_slice(Make k, Value *x, Value *update, Value *const *start);
 Value *make_take(Make k, Value *x, Value *index, int dim);
+/* ... of n dims from `first` on, at vectors of indices, and what adds to such rows */
+Value *make_lookup(Make k, Value *x, Value *index, int first, int n);
+Value *make_scatter_add(Make k, Value *x, Value *index, Value *update, int first, int n);
 
 /* ---- sums */
 Value *make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims);

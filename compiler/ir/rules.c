@@ -340,42 +340,53 @@ rule_cumsum(Rule *r, const Op *op)
 		link_dims(r, d == op_int(op, A_dim) ? F_replicate : F_pass, 0, d, 2, d);
 }
 
+/* Where dim d of what is looked up in is in what is found; -1: it is looked up. */
+static int
+found_dim(const Lookup *look, int d)
+{
+	return d < look->first ? d : d < look->first + look->n ? -1 : d - look->n + look->rank;
+}
+
 /*
- * x[a.., n, b..], idx[i..] -> [a.., i.., b..].  A split n is looked up where
- * it lies: rows of other shards give the combiner's identity.
+ * x[a.., n.., b..], idx[i.., v] -> [a.., i.., b..], v only where several dims are looked up.
+ * A split n is looked up where it lies: rows of other shards give the combiner's neutral.
  */
 void
 rule_take(Rule *r, const Op *op)
 {
-	const Type *x = tensor_type(op, 0), *idx = tensor_type(op, 1);
-	int along = (int)op_int(op, A_dim);
+	Lookup look = op_lookup(op);
 
-	for (int d = 0; d < x->rank; d++)
-		if (d != along)
-			link_dims(r, F_pass, 0, d, 2, d < along ? d : d - 1 + idx->rank);
-	for (int d = 0; d < idx->rank; d++)
-		link_dims(r, F_pass, 1, d, 2, along + d);
-	link_dims(r, F_reduce, 0, along, -1, 0);
-	r->combiner = x->dtype == D_pred ? C_or : C_add;
+	for (int d = 0; d < r->rank[0]; d++)
+		if (found_dim(&look, d) >= 0)
+			link_dims(r, F_pass, 0, d, 2, found_dim(&look, d));
+	for (int d = 0; d < look.rank; d++)
+		link_dims(r, F_pass, 1, d, 2, look.first + d);
+	for (int i = 0; i < look.n; i++)
+		link_dims(r, F_reduce, 0, look.first + i, -1, 0);
+	if (look.n > 1)
+		link_dims(r, F_replicate, 1, look.rank, -1, 0);
+	r->combiner = tensor_type(op, 0)->dtype == D_pred ? C_or : C_add;
 }
 
 /*
- * x[a.., n, b..], idx[i..], upd[a.., i.., b..] -> [a.., n, b..].  Splitting an
+ * x[a.., n.., b..], idx[i.., v], upd[a.., i.., b..] -> [a.., n.., b..].  Splitting an
  * index dim leaves sums over some of the updates each; then x itself is
  * counted once.
  */
 void
 rule_scatter_add(Rule *r, const Op *op)
 {
-	int along = (int)op_int(op, A_dim), index_rank = r->rank[1];
+	Lookup look = op_lookup(op);
 
 	for (int d = 0; d < r->rank[0]; d++) {
 		link_dims(r, F_pass, 0, d, 3, d);
-		if (d != along)
-			place(r, 2, d < along ? d : d - 1 + index_rank, r->nfactors - 1);
+		if (found_dim(&look, d) >= 0)
+			place(r, 2, found_dim(&look, d), r->nfactors - 1);
 	}
-	for (int d = 0; d < index_rank; d++)
-		link_dims(r, F_reduce, 1, d, 2, along + d);
+	for (int d = 0; d < look.rank; d++)
+		link_dims(r, F_reduce, 1, d, 2, look.first + d);
+	if (look.n > 1)
+		link_dims(r, F_replicate, 1, look.rank, -1, 0);
 	r->combiner = C_add;
 	r->once = 0;
 }

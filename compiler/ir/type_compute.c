@@ -151,25 +151,31 @@ const char *
 type_take(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0), *index = operand_type(op, 1);
-	int64_t dim = op_int(op, A_dim);
+	const Ints *dims = op_ints(op, A_dim);
 
-	const char *wrong = check_dim(op, dim, x->rank);
-	if (wrong)
-		return wrong;
+	for (int i = 0; i < dims->n; i++) {
+		const char *wrong = check_dim(op, dims->v[i], x->rank);
+		if (wrong)
+			return wrong;
+		if (dims->v[i] != dims->v[0] + i)
+			return op_wrong(op, "take looks up dims that are beside each other");
+	}
 	if (!dtype_is_index(index->dtype))
 		return op_wrong(op, "take needs integer indices, not %s", shape_of(op, index));
-	if (x->rank - 1 + index->rank > MAX_RANK)
+	if (dims->n > 1 && (!index->rank || index->dims[index->rank - 1] != dims->n))
+		return op_wrong(op, "take of %d dims needs as many indices, not %s", dims->n,
+			shape_of(op, index));
+	Lookup look = op_lookup(op);
+	if (x->rank - look.n + look.rank > MAX_RANK)
 		return op_wrong(op, "take of %s at %s has more than %d dims", shape_of(op, x),
 			shape_of(op, index), MAX_RANK);
 	*result = type_of(x->dtype, 0, NULL);
-	for (int d = 0; d < x->rank; d++) {
-		if (d != dim) {
-			result->dims[result->rank++] = x->dims[d];
-			continue;
-		}
-		for (int i = 0; i < index->rank; i++)
-			result->dims[result->rank++] = index->dims[i];
-	}
+	for (int d = 0; d < look.first; d++)
+		result->dims[result->rank++] = x->dims[d];
+	for (int d = 0; d < look.rank; d++)
+		result->dims[result->rank++] = index->dims[d];
+	for (int d = look.first + look.n; d < x->rank; d++)
+		result->dims[result->rank++] = x->dims[d];
 	return check_size(op, result);
 }
 

@@ -192,7 +192,7 @@ check_row(Checker *c, const Op *op)
 			continue;
 		AttrForm form = attr_table[a].form;
 		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
-			|| form == FORM_FACT || a == A_dim;
+			|| form == FORM_FACT || (a == A_dim && !op_looks_up(op));
 		bool optional = form == FORM_FACT || form == FORM_FACTS || a == A_inner;
 		if (wanted && optional && !op_has(op, a))
 			continue;

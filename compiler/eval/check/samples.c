@@ -193,16 +193,18 @@ mark_uncertain(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *
 	const Inexact *integer = &x[index];
 	DType d = value_of(integer)->type.dtype;
 	int64_t n = type_elements(&result->type);
+	Lookup look = index ? op_lookup(op) : (Lookup){.n = 1};
 	int64_t inner =
-		index ? type_elements_from(&value_of(&x[0])->type, op_int(op, A_dim) + 1) : 1;
+		index ? type_elements_from(&value_of(&x[0])->type, look.first + look.n) : 1;
 	int64_t integers = type_elements(&value_of(integer)->type);
 	if (is_exact(integer) || !dtype_is_integer(d))
 		return;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t at = i / inner % integers, own = tensor_integer(value_of(integer), at);
+	for (int64_t i = 0; i < n * look.n; i++) {
+		int64_t at = (i / look.n / inner * look.n + i % look.n) % integers;
+		int64_t own = tensor_integer(value_of(integer), at);
 		if (tensor_integer(sample_of(integer, k & ~1), at) != own
 			|| tensor_integer(sample_of(integer, k | 1), at) != own)
-			set_anything(result, i, k);
+			set_anything(result, i / look.n, k);
 	}
 }
 

@@ -56,12 +56,8 @@ build_scatter_add(Call *c, const Argument *a)
 	if (!broadcasts_to(&updates->type, &shape))
 		return complain(e, DIAG_shape, a[2].range, "the updates are %s, not %s",
 			show_type(e, &shape), show_type(e, &updates->type));
-	Value *operands[] = {a[0].tensor, a[1].tensor,
-		make_broadcast_to(c->make, updates, &shape)};
-	Op *op = make_begin(c->make, O_scatter_add, 3, operands);
-	if (op != NULL)
-		op_set_int(op, A_dim, dim);
-	return make_end(c->make, op);
+	updates = make_broadcast_to(c->make, updates, &shape);
+	return make_scatter_add(c->make, a[0].tensor, a[1].tensor, updates, dim, 1);
 }
 
 /* ---- rows of groups */

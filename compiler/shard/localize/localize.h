@@ -45,6 +45,11 @@ void localize_concatenate(Localizer *l, Op *op);
 void localize_reverse(Localizer *l, Op *op);
 void localize_roll(Localizer *l, Op *op);
 
+/* lookup.c: rows at indices */
+void localize_take(Localizer *l, Op *op);
+void localize_scatter_add(Localizer *l, Op *op);
+void localize_grouped(Localizer *l, Op *op);
+
 /* dynamic.c: parts, also at an index that the run knows */
 /* Is the result of the slice parts of a sum because of that dim, which is split? */
 bool is_in_parts(const Op *slice, int dim);

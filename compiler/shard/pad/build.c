@@ -108,13 +108,16 @@ pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest)
 
 /* Bounds that the dtype does not reach need not be enforced. */
 Value *
-pad_at_most(Padder *p, Value *v, int64_t limit)
+pad_at_most(Padder *p, Value *v, int n, const int64_t *limits)
 {
-	if (combiner_identity(C_min, v->type.dtype) <= limit)
+	bool reached = false;
+
+	for (int i = 0; i < n; i++)
+		reached |= combiner_identity(C_min, v->type.dtype) > limits[i];
+	if (!reached)
 		return v;
-	Value *bound = make_constant(p->make, v->type.dtype, limit);
-	Value *most = make_binary(named(p->make, "index"), O_minimum, v,
-		make_splat(p->make, bound, &v->type));
+	Value *bounds = make_each(p->make, &v->type, n, limits);
+	Value *most = make_binary(named(p->make, "index"), O_minimum, v, bounds);
 	most->unpadded = v->unpadded;
 	return most;
 }

@@ -108,11 +108,11 @@ prepare_grouped_outer(Padder *p, Op *op)
 static void
 prepare_scatter_add(Padder *p, Op *op)
 {
-	int along = (int)op_int(op, A_dim);
+	Lookup look = op_lookup(op);
 
-	for (int d = 0; d < op->operands[1]->type.rank; d++)
-		if (pad_is_padded(op->operands[2], along + d))
-			mask_zeros(p, op, 2, along + d);
+	for (int d = 0; d < look.rank; d++)
+		if (pad_is_padded(op->operands[2], look.first + d))
+			mask_zeros(p, op, 2, look.first + d);
 }
 
 /* ---- what is ordered ------------------------------------------------------------ */
@@ -138,11 +138,17 @@ prepare_sort(Padder *p, Op *op)
 static void
 prepare_take(Padder *p, Op *op)
 {
-	int dim = (int)op_int(op, A_dim);
+	Lookup look = op_lookup(op);
 	const Value *x = op->operands[0];
+	int64_t last[MAX_RANK];
+	bool padded = false;
 
-	if (pad_is_padded(x, dim))
-		op->operands[1] = pad_at_most(p, op->operands[1], pad_true_size(x, dim) - 1);
+	for (int i = 0; i < look.n; i++) {
+		last[i] = pad_true_size(x, look.first + i) - 1;
+		padded |= pad_is_padded(x, look.first + i);
+	}
+	if (padded)
+		op->operands[1] = pad_at_most(p, op->operands[1], look.n, last);
 }
 
 /* Starts are clamped to the whole tensor, which is the true one. */
@@ -153,7 +159,7 @@ clamp_start(Padder *p, Op *op, int first, int dim, int64_t window)
 	Value **start = &op->operands[first + dim];
 
 	if (pad_is_padded(x, dim) && window < pad_true_size(x, dim))
-		*start = pad_at_most(p, *start, pad_true_size(x, dim) - window);
+		*start = pad_at_most(p, *start, 1, (int64_t[]){pad_true_size(x, dim) - window});
 }
 
 /* More than a part is not read: the start would be clamped for that. */

@@ -93,8 +93,8 @@ int64_t pad_true_size(const Value *v, int dim);
 void pad_set_unpadded(Padder *p, Value *v, const int64_t *sizes);
 /* The scalar beyond the true size of a dim. */
 Value *pad_mask(Padder *p, Value *v, int dim, Value *fill);
-/* At most `limit`, in whatever integer dtype. */
-Value *pad_at_most(Padder *p, Value *v, int64_t limit);
+/* At most the limit, in whatever integer dtype; of several each is one of the last dim. */
+Value *pad_at_most(Padder *p, Value *v, int n, const int64_t *limits);
 /* What is not below is -1. */
 Value *pad_below(Padder *p, Value *v, int64_t end);
 /* Of a dim, padding and all: the first n of `first`, then what `rest` has there. */
