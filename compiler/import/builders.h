@@ -109,14 +109,20 @@ Value *dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb,
 /* sums.c */
 bool is_identity(const Value *init, Combiner c);
 
-/* hits.c: rows at positions by comparing.  flat has the dims of a batch, that of rows, and
-   others; `along` says which dims of `rows` the batch is; of a row -1 there is none. */
-Value *hits_take(Make k, Value *flat, Value *rows, const Numbers *along);
-Value *
-hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along, Value *update);
-Value *hits_set(Make k, Value *flat, Value *rows, const Numbers *along, Value *update);
+/* The rows of slices along each of n dims, of one type; -1: there is none. */
+typedef struct Rows {
+	Value *at[MAX_RANK];
+	int n;
+} Rows;
+
+/* hits.c: rows at positions by comparing.  x has the dims of a batch, those of rows, and
+   others; `along` says which dims of what is in `rows` the batch is. */
+Value *hits_take(Make k, Value *x, const Rows *rows, const Numbers *along);
+Value *hits_combine(Make k, Combiner c, Value *x, const Rows *rows, const Numbers *along,
+	Value *update);
+Value *hits_set(Make k, Value *x, const Rows *rows, const Numbers *along, Value *update);
 /* Of ranks that are so: have they few enough dims together? */
-bool hits_fit(int nrows, int nflat, int nbatch);
+bool hits_fit(int nrows, int rank, int nbatch);
 
 /* slices.c: of gathers and scatters that take() and scatter_add() are not; false where they
    are of another kind, too. */
@@ -140,7 +146,5 @@ bool scatter_slices(Import *in, const SliceDims *slices, const Scattered *how);
 bool scatter_of(Import *in, const MlirOp *op, const Scattered *how);
 /* steps.c: a region of its own */
 bool scatter_steps(Import *in, const MlirOp *op, bool unique);
-/* index.c */
-Value *add_rows(Import *in, Value *x, Value *index, Value *update, int dim);
 
 #endif

@@ -108,16 +108,6 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 
 /* ---- scatters */
 
-Value *
-add_rows(Import *in, Value *x, Value *index, Value *update, int dim)
-{
-	Op *made = make_begin(in->make, O_scatter_add, 3, (Value *[]){x, index, update});
-
-	if (made)
-		op_set_int(made, A_dim, dim);
-	return make_end(in->make, made);
-}
-
 /* One row, as a tensor of x's rank. */
 static Value *
 as_row(Import *in, const Value *x, Value *update, int dim)
@@ -133,7 +123,7 @@ static Value *
 add_row(Import *in, Value *x, Value *index, Value *update, int dim)
 {
 	index = make_reshape(in->make, index, 1, (int64_t[]){1});
-	return add_rows(in, x, index, as_row(in, x, update, dim), dim);
+	return make_scatter_add(in->make, x, index, as_row(in, x, update, dim), dim, 1);
 }
 
 /* Is the scalar a number below n? */
@@ -212,7 +202,7 @@ scatter_of(Import *in, const MlirOp *op, const Scattered *how)
 	else if (simple && n == 0 && added)
 		in->results[0] = add_row(in, x, index, update, d);
 	else if (simple && added)
-		in->results[0] = add_rows(in, x, index, update, d);
+		in->results[0] = make_scatter_add(in->make, x, index, update, d, 1);
 	else
 		return is_vector(in, &slices) && scatter_slices(in, &slices, how);
 	return true;

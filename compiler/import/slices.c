@@ -1,14 +1,14 @@
 /*
  * slices.c - gathers and scatters at several indices, or of several rows.
  *
- *   x[i, j], x: f32[4, 8, 16], i, j: i32[3]
- *     flat   f32[32, 16]    the indexed dims of x as one
- *     rows   i32[3]         i * 8 + j
- *     take(flat, rows)      f32[3, 16]
+ *   x[i, :, j], x: f32[4, 16, 8], i, j: i32[3]
+ *     turned  f32[4, 8, 16]    dims that indices are of beside each other
+ *     rows    i32[3, 2]        (i, j)
+ *     take(turned, rows)       f32[3, 16]
  *
  * Where a slice has several elements of an indexed dim, rows have a dim more for them.  A
  * gather moves slices inside, a scatter drops those that are not: row -1.  Dims of a batch
- * stay before the one of rows.
+ * stay before the indexed ones.
  */
 #include <string.h>
 
@@ -16,13 +16,15 @@
 
 /* The dims of x: of a batch, those that indices are of, outermost first, and the others; of
    each how many elements a slice has; which are dims of the slices too, in their order. */
-typedef struct Flat {
+typedef struct Cut {
 	const Type *shape;
 	Numbers batch, indexed, rest, kept;
 	Numbers along; /* the dims of rows that are those of the batch */
+	int before;    /* of the rest, so many stay before the indexed ones */
 	int64_t sizes[MAX_RANK];
-	int64_t rows;
-} Flat;
+	int64_t vector;		  /* the dim of the indices */
+	Value *columns[MAX_RANK]; /* of the indices, of each indexed dim */
+} Cut;
 
 /* 0 <= v[0] < v[1] < ... < end */
 static bool
@@ -36,13 +38,14 @@ are_dims(const Numbers *dims, int end)
 
 /* False where it is none of the kind. */
 static bool
-flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *sizes)
+cut_find(Cut *cut, const Type *shape, const SliceDims *slices, const int64_t *sizes)
 {
-	*cut = (Flat){.shape = shape,
-		.batch = slices->batch,
-		.indexed = slices->where,
-		.along = slices->of_index,
-		.rows = 1};
+	cut->shape = shape;
+	cut->batch = slices->batch;
+	cut->indexed = slices->where;
+	cut->along = slices->of_index;
+	cut->vector = slices->vector;
+	cut->rest.n = cut->kept.n = cut->before = 0;
 	memcpy(cut->sizes, sizes, (size_t)shape->rank * sizeof sizes[0]);
 	for (int i = 0; i < slices->where.n; i++) {
 		int64_t d = slices->where.v[i];
@@ -50,8 +53,7 @@ flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *
 			if (slices->where.v[j] == d)
 				return false;
 		if (d < 0 || d >= shape->rank || sizes[d] < 1 || sizes[d] > shape->dims[d]
-			|| !mul_i64(cut->rows, shape->dims[d], &cut->rows)
-			|| cut->rows > INT32_MAX)
+			|| shape->dims[d] > INT32_MAX)
 			return false;
 	}
 	for (int d = 0; d < shape->rank; d++) {
@@ -63,7 +65,7 @@ flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *
 			return false;
 		if (!batch && !numbers_have(&slices->one, d))
 			cut->kept.v[cut->kept.n++] = d;
-		else if (sizes[d] != 1)
+		else if (sizes[d] != 1 || !(batch || indexed))
 			return false;
 	}
 	for (int b = 0; b < cut->along.n; b++)
@@ -74,7 +76,7 @@ flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *
 
 /* Are the dims of the batch as large in the indices, and once there? */
 static bool
-batches_fit(const Flat *cut, const SliceDims *slices, const Type *index)
+batches_fit(const Cut *cut, const SliceDims *slices, const Type *index)
 {
 	for (int b = 0; b < cut->batch.n && cut->along.n == cut->batch.n; b++) {
 		int64_t d = slices->of_index.v[b];
@@ -88,155 +90,192 @@ batches_fit(const Flat *cut, const SliceDims *slices, const Type *index)
 	return cut->along.n == cut->batch.n;
 }
 
-/* The dims of x: the batch, the indexed ones, the others. */
+/* The dims of x: the batch, the indexed ones among the others. */
 static void
-flat_order(const Flat *cut, int64_t *order)
+turned_order(const Cut *cut, int64_t *order)
 {
-	const Numbers *parts[] = {&cut->batch, &cut->indexed, &cut->rest};
+	const Numbers *rest = &cut->rest;
 	int n = 0;
 
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < parts[i]->n; j++)
-			order[n++] = parts[i]->v[j];
-}
-
-static Value *
-flatten(Make k, const Flat *cut, Value *x)
-{
-	int64_t order[MAX_RANK], dims[MAX_RANK];
-	int n = 0;
-
-	flat_order(cut, order);
 	for (int i = 0; i < cut->batch.n; i++)
-		dims[n++] = cut->shape->dims[cut->batch.v[i]];
-	dims[n++] = cut->rows;
-	for (int i = 0; i < cut->rest.n; i++)
-		dims[n++] = cut->shape->dims[cut->rest.v[i]];
-	return make_reshape(k, make_transpose(k, x, order), n, dims);
+		order[n++] = cut->batch.v[i];
+	for (int i = 0; i < cut->before; i++)
+		order[n++] = rest->v[i];
+	for (int i = 0; i < cut->indexed.n; i++)
+		order[n++] = cut->indexed.v[i];
+	for (int i = cut->before; i < rest->n; i++)
+		order[n++] = rest->v[i];
 }
 
 static Value *
-unflatten(Make k, const Flat *cut, Value *x)
+turned(Make k, const Cut *cut, Value *x)
 {
-	int64_t order[MAX_RANK], dims[MAX_RANK], inverse[MAX_RANK];
-	int rank = cut->shape->rank;
+	int64_t order[MAX_RANK];
 
-	flat_order(cut, order);
-	for (int d = 0; d < rank; d++) {
-		dims[d] = cut->shape->dims[order[d]];
+	turned_order(cut, order);
+	return make_transpose(k, x, order);
+}
+
+static Value *
+turned_back(Make k, const Cut *cut, Value *x)
+{
+	int64_t order[MAX_RANK], inverse[MAX_RANK];
+
+	turned_order(cut, order);
+	for (int d = 0; d < cut->shape->rank; d++)
 		inverse[order[d]] = d;
-	}
-	return make_transpose(k, make_reshape(k, x, rank, dims), inverse);
+	return make_transpose(k, x, inverse);
 }
 
-/* Index i of each vector. */
+/* ---- rows */
+
+/* Index i of each vector, which stays a dim, of size 1. */
 static Value *
-index_at(Make k, Value *index, int64_t vector, int64_t i)
+column_of(Make k, Value *index, int64_t vector, int n, int i)
 {
+	const Op *made = index->def;
+
+	if (vector >= index->type.rank || n == 1)
+		return index;
+	if (made && made->kind == O_concatenate && made->noperands == n
+		&& op_int(made, A_dim) == vector)
+		return made->operands[i];
+	return make_slice_dim(k, index, (int)vector, i, i + 1, 1);
+}
+
+/* ... without that dim. */
+static Value *
+plain_column(Make k, const Cut *cut, int i)
+{
+	Value *column = cut->columns[i];
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
-	if (dtypes[index->type.dtype].bytes < 4)
-		index = make_convert(k, index, D_i32);
-	if (!index || vector >= index->type.rank)
-		return index;
-	for (int d = 0; d < index->type.rank; d++)
-		if (d != vector)
-			dims[n++] = index->type.dims[d];
-	return make_reshape(k, make_slice_dim(k, index, (int)vector, i, i + 1, 1), n, dims);
+	if (column && dtypes[column->type.dtype].bytes < 4)
+		column = make_convert(k, column, D_i32);
+	if (!column || cut->vector >= column->type.rank)
+		return column;
+	for (int d = 0; d < column->type.rank; d++)
+		if (d != cut->vector)
+			dims[n++] = column->type.dims[d];
+	return make_reshape(k, column, n, dims);
 }
 
-/* The first row of each slice; `inside` says of which all are there. */
+/* The first row of each slice along indexed dim i, inside; or -1 of those that are not.  What
+   takes a row by itself does so, too. */
 static Value *
-first_rows(Make k, const Flat *cut, Value *index, int64_t vector, Value **inside)
+first_row(Make k, const Cut *cut, int i, bool drop)
 {
-	Value *rows = NULL;
+	int64_t d = cut->indexed.v[i], last = cut->shape->dims[d] - cut->sizes[d];
+	Value *at = plain_column(k, cut, i);
 
-	*inside = NULL;
-	for (int i = 0; i < cut->indexed.n; i++) {
-		int64_t d = cut->indexed.v[i];
-		Value *at = index_at(k, index, vector, i);
-		if (!at)
-			return NULL;
-		Value *low = number_like(k, at, 0);
-		Value *high = number_like(k, at, (double)(cut->shape->dims[d] - cut->sizes[d]));
-		Value *here = make_compare(k, DIR_GE, at, low);
-		here = make_binary(k, O_and, here, make_compare(k, DIR_LE, at, high));
-		*inside = *inside ? make_binary(k, O_and, *inside, here) : here;
-		at = make_convert(k, make_clamp(k, low, at, high), D_i32);
-		if (rows) {
-			rows = with(k, O_mul, rows, (double)cut->shape->dims[d]);
-			at = make_binary(k, O_add, rows, at);
-		}
-		rows = at;
+	if (!at || (cut->sizes[d] == 1 && dtypes[at->type.dtype].range <= 31))
+		return make_convert(k, at, D_i32);
+	Value *low = number_like(k, at, 0), *high = number_like(k, at, (double)last);
+	Value *row = make_convert(k, make_clamp(k, low, at, high), D_i32);
+	if (!drop)
+		return row;
+	Value *inside = make_compare(k, DIR_GE, at, low);
+	inside = make_binary(k, O_and, inside, make_compare(k, DIR_LE, at, high));
+	return make_select(k, inside, row, number_like(k, row, -1));
+}
+
+/* The rows along each indexed dim that slices are of: a dim more for each of those that
+   slices keep. */
+static bool
+find_rows(Make k, const Cut *cut, bool drop, Rows *rows)
+{
+	int dim[MAX_RANK];
+	Type type = {0};
+
+	rows->n = cut->indexed.n;
+	for (int i = 0; i < rows->n; i++) {
+		rows->at[i] = first_row(k, cut, i, drop);
+		if (!rows->at[i])
+			return false;
+		type = i ? type : rows->at[i]->type;
 	}
-	return rows;
-}
-
-/* The rows of flat that slices are of: a dim more for each indexed dim that slices keep. */
-static Value *
-find_rows(Make k, const Flat *cut, Value *index, int64_t vector, bool drop)
-{
-	Value *inside, *first = first_rows(k, cut, index, vector, &inside), *rows = first;
-	int64_t stride = cut->rows;
-
-	if (!first)
-		return NULL;
-	Type type = first->type;
-	for (int i = 0; i < cut->indexed.n; i++)
+	for (int i = 0; i < rows->n; i++) {
+		dim[i] = type.rank;
 		if (numbers_have(&cut->kept, cut->indexed.v[i]))
 			type.dims[type.rank++] = cut->sizes[cut->indexed.v[i]];
-	rows = make_spread(k, first, 0, &type);
-	int dim = first->type.rank;
-	for (int i = 0; i < cut->indexed.n; i++) {
-		int64_t d = cut->indexed.v[i];
-		stride /= cut->shape->dims[d];
-		if (!numbers_have(&cut->kept, d))
-			continue;
-		if (type.dims[dim] > 1) {
-			Value *on = make_iota(k, &type, dim);
-			on = with(k, O_mul, on, (double)stride);
-			rows = make_binary(k, O_add, rows, on);
-		}
-		dim++;
 	}
-	if (drop) {
-		Value *none = number_like(k, rows, -1);
-		rows = make_select(k, make_spread(k, inside, 0, &type), rows, none);
+	for (int i = 0; i < rows->n; i++) {
+		Value *first = make_spread(k, rows->at[i], 0, &type), *row = first;
+		if (cut->sizes[cut->indexed.v[i]] > 1)
+			row = make_binary(k, O_add, first, make_iota(k, &type, dim[i]));
+		if (drop && row != first)
+			row = make_select(k, compare_with(k, DIR_GE, first, 0), row, first);
+		rows->at[i] = row;
 	}
-	return rows;
+	return rows->at[0] != NULL;
+}
+
+/* As one tensor, of vectors where they are several. */
+static Value *
+as_vectors(Make k, const Rows *rows)
+{
+	Value *columns[MAX_RANK];
+	int rank = rows->at[0]->type.rank;
+
+	if (rows->n == 1)
+		return rows->at[0];
+	for (int i = 0; i < rows->n; i++) {
+		int64_t dims[MAX_RANK];
+		memcpy(dims, rows->at[0]->type.dims, sizeof dims);
+		dims[rank] = 1;
+		columns[i] = rows->at[i] ? make_reshape(k, rows->at[i], rank + 1, dims) : NULL;
+		if (!columns[i])
+			return NULL;
+	}
+	return make_concatenate(k, rows->n, columns, rank);
 }
 
 /* Of the dims of a slice tensor, each where it is among: those of the indices, indexed
-   dims that are kept, the others. */
+   dims that are kept, the others around them. */
 static void
-slice_order(const Flat *cut, const SliceDims *slices, int rank, int64_t *order)
+slice_order(const Cut *cut, const SliceDims *slices, int rank, int64_t *order)
 {
+	int64_t of[MAX_RANK] = {0}; /* dim of x */
 	int n = 0;
 
+	for (int j = 0; j < cut->kept.n; j++)
+		of[cut->kept.v[j]] = slices->window.v[j];
+	for (int i = 0; i < cut->before; i++)
+		order[n++] = of[cut->rest.v[i]];
 	for (int d = 0; d < rank; d++)
 		if (!numbers_have(&slices->window, d))
 			order[n++] = d;
-	for (int pass = 0; pass < 2; pass++) {
-		const Numbers *dims = pass ? &cut->rest : &cut->indexed;
-		for (int i = 0; i < dims->n; i++)
-			for (int j = 0; j < cut->kept.n; j++)
-				if (cut->kept.v[j] == dims->v[i])
-					order[n++] = slices->window.v[j];
-	}
+	for (int i = 0; i < cut->indexed.n; i++)
+		if (numbers_have(&cut->kept, cut->indexed.v[i]))
+			order[n++] = of[cut->indexed.v[i]];
+	for (int i = cut->before; i < cut->rest.n; i++)
+		order[n++] = of[cut->rest.v[i]];
 }
 
-/* Do the slices have a dim for each of the indices and of what is kept? */
+/* Do the slices have a dim for each of the indices and of what is kept?  Then their columns
+   are told. */
 static bool
-slices_fit(const Flat *cut, const SliceDims *slices, const Value *index, int rank)
+slices_fit(Make k, Cut *cut, const SliceDims *slices, Value *index, int rank)
 {
 	bool implicit = slices->vector == index->type.rank;
 	int64_t indices = implicit ? 1 : index->type.dims[slices->vector];
-
-	return are_dims(&slices->window, rank) && indices == slices->where.n
+	bool fit = are_dims(&slices->window, rank) && indices == slices->where.n && indices > 0
 		&& index->type.rank - !implicit + cut->kept.n == rank && rank + 1 < MAX_RANK
 		&& batches_fit(cut, slices, &index->type)
-		&& hits_fit(rank - cut->rest.n, cut->batch.n + 1 + cut->rest.n, cut->batch.n);
+		&& hits_fit(rank - cut->rest.n, cut->shape->rank, cut->batch.n);
+
+	for (int i = 0; fit && i < indices; i++)
+		cut->columns[i] = column_of(k, index, slices->vector, (int)indices, i);
+	return fit;
+}
+
+/* Dims before the first indexed one may stay there. */
+static void
+keep_before(Cut *cut)
+{
+	while (cut->before < cut->rest.n && cut->rest.v[cut->before] < cut->indexed.v[0])
+		cut->before++;
 }
 
 /* x without what no slice has: the end of a dim that no index is of. */
@@ -322,40 +361,52 @@ drop_number(Numbers *list, int at)
 		list->v[at] = list->v[at + 1];
 }
 
+/* That index is of none of the indexed dims any more. */
+static void
+drop_index(Cut *cut, SliceDims *slices, int at)
+{
+	drop_number(&slices->where, at);
+	for (int i = at; i < slices->where.n; i++)
+		cut->columns[i] = cut->columns[i + 1];
+}
+
 /*
  * Of indices of which one counts the elements of a dim, as in x[arange(n), i], that dim is of a
- * batch: it stays split as it is, and so do the others.  What is left of the indices.
+ * batch: it stays split as it is, and so do the others.
  */
-static Value *
-batch_counted(Import *in, SliceDims *slices, const Numbers *sizes, Value *index)
+static void
+batch_counted(Cut *cut, SliceDims *slices)
 {
-	const Op *made = index->def;
-	int vector = (int)slices->vector;
-	Value *left[MAX_RANK];
-	int n = 0;
-
-	if (!made || made->kind != O_concatenate || made->noperands != slices->where.n
-		|| op_int(made, A_dim) != vector || slices->where.n > MAX_RANK)
-		return index;
-	for (int i = 0, at = 0; i < made->noperands; i++) {
-		const Value *column = made->operands[i];
+	for (int at = 0; at < slices->where.n && slices->where.n > 1;) {
+		const Value *column = cut->columns[at];
 		int64_t dim = slices->where.v[at];
-		int along = slices->where.n > 1 ? counted_dim(column) : -1, one = 0;
+		int along = column ? counted_dim(column) : -1, one = 0;
 		while (one < slices->one.n && slices->one.v[one] != dim)
 			one++;
-		bool batch = along >= 0 && along != vector && one < slices->one.n
-			&& sizes->v[dim] == 1 && !numbers_have(&slices->of_index, along)
-			&& column->type.dims[along] == in->operands[0]->type.dims[dim];
+		bool batch = along >= 0 && along != slices->vector && one < slices->one.n
+			&& cut->sizes[dim] == 1 && !numbers_have(&slices->of_index, along)
+			&& column->type.dims[along] == cut->shape->dims[dim];
 		if (!batch) {
-			left[n++] = made->operands[i];
 			at++;
 			continue;
 		}
 		add_batch(slices, dim, along);
 		drop_number(&slices->one, one);
-		drop_number(&slices->where, at);
+		drop_index(cut, slices, at);
 	}
-	return n < made->noperands ? make_concatenate(in->make, n, left, vector) : index;
+}
+
+/* An index of slices of all of a dim is moved to 0. */
+static void
+drop_whole(Cut *cut, SliceDims *slices)
+{
+	for (int at = 0; at < slices->where.n && slices->where.n > 1;) {
+		int64_t dim = slices->where.v[at];
+		if (cut->sizes[dim] == cut->shape->dims[dim] && numbers_have(&cut->kept, dim))
+			drop_index(cut, slices, at);
+		else
+			at++;
+	}
 }
 
 bool
@@ -364,95 +415,114 @@ gather_slices(Import *in, const SliceDims *says, const Numbers *sizes, const Typ
 	SliceDims slices = *says;
 	Value *x = reached(in->make, says, sizes, in->operands[0]), *index = in->operands[1];
 	int64_t order[MAX_RANK], inverse[MAX_RANK];
-	Flat cut;
+	Make k = in->make;
+	Cut cut = {0};
+	Rows rows;
 
-	if (!x || !flat_find(&cut, &x->type, says, sizes->v)
-		|| !slices_fit(&cut, says, index, type->rank))
+	if (!x || !cut_find(&cut, &x->type, says, sizes->v)
+		|| !slices_fit(k, &cut, says, index, type->rank))
 		return false;
-	Value *left = batch_counted(in, &slices, sizes, index);
-	Flat batches;
-	if (left && flat_find(&batches, &x->type, &slices, sizes->v)
-		&& slices_fit(&batches, &slices, left, type->rank)) {
-		cut = batches;
-		index = left;
-	}
-	Value *rows = find_rows(in->make, &cut, index, says->vector, false);
-	Value *flat = flatten(in->make, &cut, x);
-	if (!rows || !flat)
+	drop_whole(&cut, &slices);
+	batch_counted(&cut, &slices);
+	if (!cut_find(&cut, &x->type, &slices, sizes->v) || !find_rows(k, &cut, false, &rows))
 		return false;
+	if (!cut.batch.n)
+		keep_before(&cut);
 	slice_order(&cut, &slices, type->rank, order);
 	for (int d = 0; d < type->rank; d++)
 		inverse[order[d]] = d;
-	flat = cut.batch.n ? hits_take(in->make, flat, rows, &cut.along)
-			   : make_take(in->make, flat, rows, 0);
-	in->results[0] = make_transpose(in->make, flat, inverse);
-	return true;
+	x = turned(k, &cut, x);
+	x = cut.batch.n ? hits_take(k, x, &rows, &cut.along)
+			: make_lookup(k, x, as_vectors(k, &rows), cut.before, rows.n);
+	in->results[0] = make_transpose(k, x, inverse);
+	return in->results[0] != NULL;
 }
 
 /* Of rows that are the same, all but the last are none: it is what a scatter that sets
    them leaves. */
-static Value *
-last_of_each(Make k, Value *rows)
+static void
+last_of_each(Make k, Rows *rows)
 {
-	int64_t n = type_elements(&rows->type), one = 1;
+	const Type of_rows = rows->at[0]->type;
+	int64_t n = type_elements(&of_rows), one = 1;
 	const Type pairs = type_of(D_i32, 2, (int64_t[]){n, n});
-	Value *row = make_reshape(k, rows, 1, &n);
-	Value *same = make_spread(k, row, 0, &pairs), *later = make_iota(k, &pairs, 0);
-	same = make_compare(k, DIR_EQ, same, make_spread(k, row, 1, &pairs));
-	later = make_compare(k, DIR_LT, later, make_iota(k, &pairs, 1));
-	Value *again = make_reduce(k, C_or, make_binary(k, O_and, same, later), 1, &one);
+	Value *later = make_iota(k, &pairs, 0);
 
-	row = make_select(k, again, number_like(k, row, -1), row);
-	return make_reshape(k, row, rows->type.rank, rows->type.dims);
+	later = make_compare(k, DIR_LT, later, make_iota(k, &pairs, 1));
+	for (int i = 0; i < rows->n; i++) {
+		Value *row = make_reshape(k, rows->at[i], 1, &n);
+		Value *same = make_spread(k, row, 0, &pairs);
+		same = make_compare(k, DIR_EQ, same, make_spread(k, row, 1, &pairs));
+		later = make_binary(k, O_and, same, later);
+	}
+	Value *again = make_reduce(k, C_or, later, 1, &one);
+	again = make_reshape(k, again, of_rows.rank, of_rows.dims);
+	rows->at[0] = make_select(k, again, number_like(k, rows->at[0], -1), rows->at[0]);
 }
 
 /* What is set is added to zeros; how often says where. */
 static Value *
-set_rows(Import *in, Value *flat, Value *rows, Value *update)
+set_rows(Make k, const Cut *cut, Value *x, const Rows *rows, Value *update)
 {
-	Make k = in->make;
-	Type count = type_of(D_i32, 1, flat->type.dims);
-	Value *none = make_full(k, &count, 0);
-	Value *ones = number_like(k, rows, 1);
-	Value *set = make_compare(k, DIR_GT, add_rows(in, none, rows, ones, 0), none);
-	Value *sum = add_rows(in, number_like(k, flat, 0), rows, update, 0);
+	Value *at = as_vectors(k, rows);
+	Type count = type_of(D_i32, rows->n, x->type.dims + cut->before);
+	Value *none = make_full(k, &count, 0), *ones = number_like(k, rows->at[0], 1);
+	Value *set = make_scatter_add(k, none, at, ones, 0, rows->n);
+	Value *sum = number_like(k, x, 0);
 
-	return make_select(k, make_spread(k, set, 0, &flat->type), sum, flat);
+	set = make_compare(k, DIR_GT, set, none);
+	sum = make_scatter_add(k, sum, at, update, cut->before, rows->n);
+	return make_select(k, make_spread(k, set, cut->before, &x->type), sum, x);
+}
+
+/* Of slices that are added or set: does a scatter_add do that? */
+static bool
+is_added(const Cut *cut, const Scattered *how, const Value *x, const Rows *rows)
+{
+	enum { MOST_PAIRED = 1024 };
+	bool few = type_elements(&rows->at[0]->type) <= MOST_PAIRED;
+
+	return !cut->batch.n && x->type.dtype != D_pred
+		&& (how->set ? how->unique || few : how->combiner == C_add);
 }
 
 bool
 scatter_slices(Import *in, const SliceDims *slices, const Scattered *how)
 {
-	enum { MOST_PAIRED = 1024 };
 	Value *x = in->operands[0], *index = in->operands[1], *update = in->operands[2];
 	int64_t order[MAX_RANK], sizes[MAX_RANK];
 	int rank = update->type.rank, kept = 0;
 	Make k = in->make;
-	Flat cut;
+	Cut cut = {0};
+	Rows rows;
 
 	for (int d = 0; d < x->type.rank; d++) {
 		bool one = numbers_have(&slices->one, d) || numbers_have(&slices->batch, d);
 		int64_t at = one || kept >= slices->window.n ? -1 : slices->window.v[kept++];
 		sizes[d] = at >= 0 && at < rank ? update->type.dims[at] : 1;
 	}
-	if (!flat_find(&cut, &x->type, slices, sizes) || !slices_fit(&cut, slices, index, rank))
+	if (!cut_find(&cut, &x->type, slices, sizes)
+		|| !slices_fit(k, &cut, slices, index, rank)
+		|| !find_rows(k, &cut, true, &rows))
 		return false;
-	Value *flat = flatten(k, &cut, x);
-	Value *rows = find_rows(k, &cut, index, slices->vector, true);
+	bool added = is_added(&cut, how, x, &rows);
+	if (added)
+		keep_before(&cut);
 	slice_order(&cut, slices, rank, order);
 	update = make_transpose(k, update, order);
-	if (!flat || !rows || !update)
+	x = turned(k, &cut, x);
+	if (!x || !update)
 		return false;
-	bool added = !cut.batch.n && x->type.dtype != D_pred;
-	bool few = type_elements(&rows->type) <= MOST_PAIRED;
-	if (how->set && added && (how->unique || few))
-		flat = set_rows(in, flat, how->unique ? rows : last_of_each(k, rows), update);
+	if (added && how->set && !how->unique)
+		last_of_each(k, &rows);
+	if (added && how->set)
+		x = set_rows(k, &cut, x, &rows, update);
+	else if (added)
+		x = make_scatter_add(k, x, as_vectors(k, &rows), update, cut.before, rows.n);
 	else if (how->set)
-		flat = hits_set(k, flat, rows, &cut.along, update);
-	else if (how->combiner == C_add && added)
-		flat = add_rows(in, flat, rows, update, 0);
+		x = hits_set(k, x, &rows, &cut.along, update);
 	else
-		flat = hits_combine(k, how->combiner, flat, rows, &cut.along, update);
-	in->results[0] = unflatten(k, &cut, flat);
-	return true;
+		x = hits_combine(k, how->combiner, x, &rows, &cut.along, update);
+	in->results[0] = turned_back(k, &cut, x);
+	return in->results[0] != NULL;
 }
