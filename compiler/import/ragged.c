@@ -51,29 +51,29 @@ are_all(int rank, const Numbers *batch, const Numbers *contract, int others)
 }
 
 static bool
-read_ragged(Import *in, const MlirOp *op, Ragged *r)
+read_ragged(Import *in, const MlirOp *op, Ragged *rg)
 {
 	const MlirAttr *numbers = attr_of(in, op, "ragged_dot_dimension_numbers");
 	Numbers ragged = field_numbers(in, numbers, "lhs_ragged_dimensions");
 	Numbers groups = field_numbers(in, numbers, "rhs_group_dimensions");
 
-	*r = (Ragged){.batch = field_numbers(in, numbers, "lhs_batching_dimensions"),
+	*rg = (Ragged){.batch = field_numbers(in, numbers, "lhs_batching_dimensions"),
 		.other_batch = field_numbers(in, numbers, "rhs_batching_dimensions"),
 		.contract = field_numbers(in, numbers, "lhs_contracting_dimensions"),
 		.other_contract = field_numbers(in, numbers, "rhs_contracting_dimensions"),
 		.ragged = ragged.n == 1 ? ragged.v[0] : -1,
 		.groups = groups.n == 1 ? groups.v[0] : -1};
 	int rank = in->operands[0]->type.rank, other = in->operands[1]->type.rank;
-	bool own =
-		!numbers_have(&r->batch, r->ragged) && !numbers_have(&r->contract, r->ragged);
-	r->rows = own ? dims_but(rank, &r->batch, &r->contract) : r->contract;
-	r->rest = own ? r->contract : dims_but(rank, &r->batch, &r->contract);
-	return r->batch.n == r->other_batch.n && r->contract.n == r->other_contract.n
-		&& r->ragged >= 0 && r->ragged < rank && own == (r->groups >= 0)
-		&& !numbers_have(&r->other_batch, r->groups)
-		&& !numbers_have(&r->other_contract, r->groups) && r->groups < other
-		&& are_all(rank, &r->batch, &r->contract, own)
-		&& are_all(other, &r->other_batch, &r->other_contract, own);
+	bool own = !numbers_have(&rg->batch, rg->ragged)
+		&& !numbers_have(&rg->contract, rg->ragged);
+	rg->rows = own ? dims_but(rank, &rg->batch, &rg->contract) : rg->contract;
+	rg->rest = own ? rg->contract : dims_but(rank, &rg->batch, &rg->contract);
+	return rg->batch.n == rg->other_batch.n && rg->contract.n == rg->other_contract.n
+		&& rg->ragged >= 0 && rg->ragged < rank && own == (rg->groups >= 0)
+		&& !numbers_have(&rg->other_batch, rg->groups)
+		&& !numbers_have(&rg->other_contract, rg->groups) && rg->groups < other
+		&& are_all(rank, &rg->batch, &rg->contract, own)
+		&& are_all(other, &rg->other_batch, &rg->other_contract, own);
 }
 
 /* Dims in this order; those of `rows` become one. */
@@ -102,14 +102,14 @@ arranged(Make k, Value *x, const Numbers *batch, const Numbers *rows, const Numb
 
 /* Of the batch and the rows of x, and with `groups` behind them. */
 static Type
-type_of_rows(const Ragged *r, const Type *type, int64_t groups)
+type_of_rows(const Ragged *rg, const Type *type, int64_t groups)
 {
 	Type made = type_of(D_i32, 0, NULL);
 
-	for (int i = 0; i < r->batch.n; i++)
-		made.dims[made.rank++] = type->dims[r->batch.v[i]];
-	for (int i = 0; i < r->rows.n; i++)
-		made.dims[made.rank++] = type->dims[r->rows.v[i]];
+	for (int i = 0; i < rg->batch.n; i++)
+		made.dims[made.rank++] = type->dims[rg->batch.v[i]];
+	for (int i = 0; i < rg->rows.n; i++)
+		made.dims[made.rank++] = type->dims[rg->rows.v[i]];
 	if (groups)
 		made.dims[made.rank++] = groups;
 	return made;
@@ -117,17 +117,17 @@ type_of_rows(const Ragged *r, const Type *type, int64_t groups)
 
 /* i32[b.., rows]: of which group each is; sizes[b.., rows before the ragged one, g], or [g]. */
 static Value *
-groups_of_rows(Make k, const Ragged *r, const Type *type, Value *sizes)
+groups_of_rows(Make k, const Ragged *rg, const Type *type, Value *sizes)
 {
 	int at = 0, before, last = sizes->type.rank - 1;
 	int64_t groups = last >= 0 ? sizes->type.dims[last] : 0, to[MAX_RANK], rows = 1;
 
-	while (at < r->rows.n && r->rows.v[at] != r->ragged)
+	while (at < rg->rows.n && rg->rows.v[at] != rg->ragged)
 		at++;
-	before = r->batch.n + at;
-	if (r->batch.n + r->rows.n >= MAX_RANK)
+	before = rg->batch.n + at;
+	if (rg->batch.n + rg->rows.n >= MAX_RANK)
 		return NULL;
-	Type wide = type_of_rows(r, type, groups), shape = type_of_rows(r, type, 0);
+	Type wide = type_of_rows(rg, type, groups), shape = type_of_rows(rg, type, 0);
 	if (groups < 1 || (last != 0 && last != before))
 		return NULL;
 	for (int d = 0; d < last; d++)
@@ -142,10 +142,10 @@ groups_of_rows(Make k, const Ragged *r, const Type *type, Value *sizes)
 	Value *row = make_iota(k, &wide, before);
 	Value *behind = make_convert(k, make_compare(k, DIR_GE, row, ends), D_i32);
 	Value *group = reduce_last(k, C_add, behind, shape.rank);
-	for (int d = r->batch.n; d < shape.rank; d++)
+	for (int d = rg->batch.n; d < shape.rank; d++)
 		rows *= shape.dims[d];
-	shape.dims[r->batch.n] = rows;
-	return make_reshape(k, group, r->batch.n + 1, shape.dims);
+	shape.dims[rg->batch.n] = rows;
+	return make_reshape(k, group, rg->batch.n + 1, shape.dims);
 }
 
 /* [b.., g, ..] as [g, b.., ..] */
@@ -163,39 +163,39 @@ bool
 import_op_ragged_dot(Import *in, const MlirOp *op, int detail)
 {
 	Make k = in->make;
-	Ragged r;
+	Ragged rg;
 	Type type;
 
 	(void)detail;
 	if (in->noperands == 4)
 		return read_opaque(in, op, "chlo.ragged_dot from a group on");
-	if (in->noperands != 3 || !read_ragged(in, op, &r) || !type_result(in, op, 0, &type))
+	if (in->noperands != 3 || !read_ragged(in, op, &rg) || !type_result(in, op, 0, &type))
 		return read_wrong(in, op->range, "the dims of this ragged_dot do not match");
 	Value *x = in->operands[0], *y = in->operands[1];
 	DType d = dtypes[x->type.dtype].bits >= dtypes[y->type.dtype].bits ? x->type.dtype
 									   : y->type.dtype;
 	x = make_convert(k, x, d);
 	y = make_convert(k, y, d);
-	if (numbers_have(&r.batch, r.ragged)) {
-		in->results[0] = dot_of(k, x, y, &r.batch, &r.other_batch, &r.contract,
-			&r.other_contract, type.dtype);
+	if (numbers_have(&rg.batch, rg.ragged)) {
+		in->results[0] = dot_of(k, x, y, &rg.batch, &rg.other_batch, &rg.contract,
+			&rg.other_contract, type.dtype);
 		return true;
 	}
-	Value *group = groups_of_rows(k, &r, &x->type, in->operands[2]);
+	Value *group = groups_of_rows(k, &rg, &x->type, in->operands[2]);
 	if (!group)
 		return read_opaque(in, op, "chlo.ragged_dot with sizes of another shape");
-	Numbers of_groups = {1, {r.groups}}, taken = r.other_contract;
-	bool outer = r.groups < 0;
+	Numbers of_groups = {1, {rg.groups}}, taken = rg.other_contract;
+	bool outer = rg.groups < 0;
 	if (!outer)
-		taken.v[taken.n++] = r.groups;
-	Numbers columns = dims_but(y->type.rank, &r.other_batch, &taken);
-	x = arranged(k, x, &r.batch, &r.rows, &r.rest, NULL);
-	y = arranged(k, y, &r.other_batch, outer ? &r.other_contract : &of_groups,
-		outer ? &columns : &r.other_contract, outer ? NULL : &columns);
+		taken.v[taken.n++] = rg.groups;
+	Numbers columns = dims_but(y->type.rank, &rg.other_batch, &taken);
+	x = arranged(k, x, &rg.batch, &rg.rows, &rg.rest, NULL);
+	y = arranged(k, y, &rg.other_batch, outer ? &rg.other_contract : &of_groups,
+		outer ? &columns : &rg.other_contract, outer ? NULL : &columns);
 	int64_t groups = in->operands[2]->type.dims[in->operands[2]->type.rank - 1];
 	Value *v = outer ? make_grouped_outer(k, x, y, group, groups, type.dtype)
 			 : make_grouped_dot(k, x, y, group, type.dtype);
-	v = outer ? groups_first(k, v, r.batch.n) : v;
+	v = outer ? groups_first(k, v, rg.batch.n) : v;
 	v = v ? make_reshape(k, v, type.rank, type.dims) : NULL;
 	in->results[0] = make_convert(k, v, type.dtype);
 	return true;
