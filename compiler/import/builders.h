@@ -87,6 +87,12 @@ Value *pad_around(Import *in, Value *x, Value *padding, const Padding *by);
 Value *moved_together(Make k, int n, Value *const *parts, int dim);
 /* ... and parts of what is put together or padded, of a program that is read. */
 void join_shifts(Module *m, Arena *a);
+/* May some axis split both, so many elements and all? */
+bool may_be_split(const Mesh *mesh, int64_t some, int64_t all);
+
+/* widen.c: of a concatenation or a pad, what is computed of all rows with a few written into
+   it; or NULL. */
+Value *computed_wider(Arena *a, Op *made);
 
 /* windows.c: of each dim of a tensor: how many elements a window has, from one window to the
    next, from one element to the next; what is put around the tensor, and into it. */

@@ -98,9 +98,8 @@ padding_around(int n, Value *const *parts, int dim, Moved *moved)
 	return others && only_moves(moved, dim) ? padding : NULL;
 }
 
-/* May some axis split both, so many elements and all? */
-static bool
-may_split(const Mesh *mesh, int64_t some, int64_t all)
+bool
+may_be_split(const Mesh *mesh, int64_t some, int64_t all)
 {
 	for (int i = 0; i < mesh->naxes; i++)
 		if (mesh->axes[i].size > 1 && some % mesh->axes[i].size == 0
@@ -122,7 +121,7 @@ moved_by_few(const Module *m, int n, Value *const *parts, int dim, int64_t size,
 		moved->behind = end ? 0 : few;
 		moved->at = at;
 		if (moved->x != parts[at] && moved->x->type.dims[dim] == size && 2 * few < size
-			&& only_moves(moved, dim) && !may_split(&m->mesh, few, size))
+			&& only_moves(moved, dim) && !may_be_split(&m->mesh, few, size))
 			return true;
 	}
 	return false;
@@ -360,7 +359,6 @@ void
 join_shifts(Module *m, Arena *a)
 {
 	Shifts shifts = {.module = m, .arena = a};
-	bool any = false;
 
 	module_remove_dead(m);
 	module_number(m);
@@ -373,11 +371,11 @@ join_shifts(Module *m, Arena *a)
 	count_shown(&shifts);
 	for (Op *user = m->entry->first; user; user = op_following(user, m->entry)) {
 		take_instead(&shifts, user);
-		if (user->kind != O_slice || known_id(&shifts, user->results[0]) < 0)
+		if (user->nresults != 1 || known_id(&shifts, user->results[0]) < 0)
 			continue;
-		shifts.instead[user->results[0]->id] = part_moved(&shifts, user);
-		any |= shifts.instead[user->results[0]->id] != NULL;
+		shifts.instead[user->results[0]->id] = user->kind == O_slice
+			? part_moved(&shifts, user)
+			: computed_wider(a, user);
 	}
-	if (any)
-		module_remove_dead(m);
+	module_remove_dead(m);
 }

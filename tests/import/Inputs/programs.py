@@ -124,6 +124,15 @@ def spatial(x, k, d):
     return lax.reduce_window(h, -jnp.inf, lax.max, (1, 5, 3, 1), (1, 1, 1, 1), "SAME")
 
 
+def scanned(x, y):
+    """A linear recurrence as a scan of pairs, of rows that devices share, and what goes back through it."""
+    def both(a, b):
+        return a[0] * b[0], b[0] * a[1] + b[1]
+    def last(x, y):
+        return (lax.associative_scan(both, (x, y))[1] ** 2).sum()
+    return lax.associative_scan(both, (x, y))[1], jax.grad(last)(x, y)
+
+
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
@@ -143,6 +152,7 @@ PROGRAMS = {
     "experts": (train_experts, at((64, 32)), at((8, 32, 512), "model", None, None),
                 at((8, 512, 32), "model", None, None), at((8,), dtype=jnp.int32)),
     "spatial": (spatial, at((4, 16, 16, 4), "data", "model", None, None), at((3, 3, 4, 8)), at((3, 3, 8, 4))),
+    "scanned": (scanned, at((16, 4), ("data", "model"), None), at((16, 4), ("data", "model"), None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 
