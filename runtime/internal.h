@@ -300,8 +300,8 @@ enum { REDUCE_BLOCK = 1024 }; /* elements kept in the first-level cache */
  */
 void rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n, const char *const *in,
 	size_t offset, size_t count, char *out);
-/* Fills with the value that changes nothing when combined. */
-void rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count);
+/* Fills with the value that changes nothing when combined, of floats the sign of no -0. */
+void rt_fill_neutral(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count);
 bool rt_is_float(shdrt_dtype dtype);
 /* One element as a double. */
 double rt_element_double(shdrt_dtype dtype, const void *data, size_t i);

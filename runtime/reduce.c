@@ -207,9 +207,9 @@ rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n, const char *const *
 	}
 }
 
-/* ---- identities: the bytes of one element, by combiner ---- */
+/* ---- what changes nothing, no sign of a -0: the bytes of an element, by combiner ---- */
 
-static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
+static const uint64_t neutral[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	/*               add  max                 min            mul  and  or */
 	[SHDRT_pred] = {0, 0, 1, 1, 1, 0},
 	[SHDRT_i4] = {0, 0xf8, 7, 1, 0xff, 0},
@@ -223,26 +223,27 @@ static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	[SHDRT_u32] = {0, 0, 0xffffffff, 1, 0xffffffff, 0},
 	[SHDRT_u64] = {0, 0, UINT64_MAX, 1, UINT64_MAX, 0},
 	/* Where nothing is infinite, the greatest numbers. */
-	[SHDRT_f8e5m2] = {0, 0xfc, 0x7c, 0x3c, 0, 0},
-	[SHDRT_f8e4m3] = {0, 0xf8, 0x78, 0x38, 0, 0},
-	[SHDRT_f8e3m4] = {0, 0xf0, 0x70, 0x30, 0, 0},
-	[SHDRT_f8e4m3fn] = {0, 0xfe, 0x7e, 0x38, 0, 0},
+	[SHDRT_f8e5m2] = {0x80, 0xfc, 0x7c, 0x3c, 0, 0},
+	[SHDRT_f8e4m3] = {0x80, 0xf8, 0x78, 0x38, 0, 0},
+	[SHDRT_f8e3m4] = {0x80, 0xf0, 0x70, 0x30, 0, 0},
+	[SHDRT_f8e4m3fn] = {0x80, 0xfe, 0x7e, 0x38, 0, 0},
 	[SHDRT_f8e5m2fnuz] = {0, 0xff, 0x7f, 0x40, 0, 0},
 	[SHDRT_f8e4m3fnuz] = {0, 0xff, 0x7f, 0x40, 0, 0},
 	[SHDRT_f8e4m3b11fnuz] = {0, 0xff, 0x7f, 0x58, 0, 0},
 	[SHDRT_f8e8m0fnu] = {0xff, 0, 0xfe, 0x7f, 0, 0},
-	[SHDRT_f4e2m1fn] = {0, 0xf, 7, 2, 0, 0},
-	[SHDRT_f16] = {0, 0xfc00, 0x7c00, 0x3c00, 0, 0},
-	[SHDRT_bf16] = {0, 0xff80, 0x7f80, 0x3f80, 0, 0},
-	[SHDRT_f32] = {0, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
-	[SHDRT_f64] = {0, 0xfff0000000000000, 0x7ff0000000000000, 0x3ff0000000000000, 0, 0},
+	[SHDRT_f4e2m1fn] = {8, 0xf, 7, 2, 0, 0},
+	[SHDRT_f16] = {0x8000, 0xfc00, 0x7c00, 0x3c00, 0, 0},
+	[SHDRT_bf16] = {0x8000, 0xff80, 0x7f80, 0x3f80, 0, 0},
+	[SHDRT_f32] = {0x80000000, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
+	[SHDRT_f64] = {0x8000000000000000, 0xfff0000000000000, 0x7ff0000000000000,
+		0x3ff0000000000000, 0, 0},
 };
 
 void
-rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count)
+rt_fill_neutral(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count)
 {
 	size_t bytes = shdrt_dtype_bytes[dtype];
-	uint64_t bits = identities[dtype][combiner];
+	uint64_t bits = neutral[dtype][combiner];
 	unsigned char one[8];
 	for (size_t i = 0; i < bytes; i++) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -354,7 +354,7 @@ rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char
 	int64_t strides[SHDRT_MAX_RANK];
 	Rows r;
 	if (shdrt_index(device, t->unreduced.n, t->unreduced.split) != 0) {
-		rt_fill_identity(t->dtype, t->combiner, out, n);
+		rt_fill_neutral(t->dtype, t->combiner, out, n);
 		return;
 	}
 	whole_strides(t, strides);

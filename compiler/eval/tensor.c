@@ -94,8 +94,7 @@ tensor_shard(const Mesh *mesh, const Placement *p, int64_t device, const Tensor 
 	if (!tensor_new(&type, local))
 		return false;
 	if (axes_index(mesh, &partial, device)) {
-		tensor_fill_payload(local,
-			combiner_identity((Combiner)p->combiner, type.dtype));
+		tensor_fill_payload(local, combiner_neutral((Combiner)p->combiner, type.dtype));
 		return true;
 	}
 	shard_start(mesh, p, &type, device, start);

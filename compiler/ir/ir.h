@@ -143,7 +143,7 @@ typedef struct AxisList { /* major to minor */
 } AxisList;
 
 typedef enum Combiner {
-#define COMBINER(name, hlo, lang, fc, ic, identity) C_##name,
+#define COMBINER(name, hlo, lang, fc, ic, identity, neutral) C_##name,
 #include "combiners.def"
 #undef COMBINER
 	COMBINER_COUNT
@@ -151,6 +151,7 @@ typedef enum Combiner {
 
 typedef enum Identity {
 	IDENTITY_zero,
+	IDENTITY_minus_zero,
 	IDENTITY_one,
 	IDENTITY_least,
 	IDENTITY_greatest,
@@ -159,7 +160,7 @@ typedef enum Identity {
 
 typedef struct CombinerInfo {
 	const char *name, *hlo, *float_c, *int_c;
-	Identity identity;
+	Identity identity, neutral;
 } CombinerInfo;
 extern const CombinerInfo combiners[COMBINER_COUNT];
 /* and, or are for pred; the others for numbers (max and min for both). */
@@ -838,6 +839,9 @@ bool dtype_by_name(const char *name, DType *dtype);
 bool combiner_by_name(const char *name, Combiner *combiner); /* "add", "max" */
 /* The identity of a combiner in a dtype, as an A_value payload. */
 int64_t combiner_identity(Combiner c, DType d);
+/* What changes no element that it is combined with, not its sign either: -0 of floats that are
+   added. */
+int64_t combiner_neutral(Combiner c, DType d);
 double payload_double(int64_t v); /* A_value of float dtypes */
 int64_t double_payload(double d);
 bool payload_fits(DType d, int64_t payload); /* has the dtype such a value? */

@@ -200,6 +200,12 @@ make_index(Make k, int64_t n)
 }
 
 Value *
+make_neutral(Make k, Combiner c, DType dtype)
+{
+	return make_constant(k, dtype, combiner_neutral(c, dtype));
+}
+
+Value *
 make_identity(Make k, Combiner c, DType dtype)
 {
 	return make_constant(k, dtype, combiner_identity(c, dtype));

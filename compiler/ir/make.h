@@ -72,6 +72,7 @@ Value *make_array(Make k, const Type *type, const int64_t *payloads);
 /* An i32, or an i64 where it does not fit. */
 Value *make_index(Make k, int64_t n);
 Value *make_identity(Make k, Combiner c, DType dtype);
+Value *make_neutral(Make k, Combiner c, DType dtype);
 Value *make_iota(Make k, const Type *type, int dim);
 
 /* ---- shapes */

@@ -79,8 +79,9 @@ const DTypeInfo dtypes[DTYPE_COUNT] = {
 };
 
 const CombinerInfo combiners[COMBINER_COUNT] = {
-#define COMBINER(id, hlo_text, lang, float_text, int_text, identity_id) \
-	[C_##id] = {lang, hlo_text, float_text, int_text, IDENTITY_##identity_id},
+#define COMBINER(id, hlo_text, lang, float_text, int_text, identity_id, neutral_id) \
+	[C_##id] = {lang, hlo_text, float_text, int_text, IDENTITY_##identity_id, \
+		IDENTITY_##neutral_id},
 #include "combiners.def"
 #undef COMBINER
 };

@@ -155,17 +155,21 @@ payload_fits(DType d, int64_t payload)
 		|| (payload >= integer_limit(d, false) && payload <= integer_limit(d, true));
 }
 
-int64_t
-combiner_identity(Combiner c, DType d)
+static int64_t
+identity_payload(Identity identity, DType d)
 {
 	bool real = dtype_is_float(d);
 	const FloatInfo *f = &float_formats[d];
 	double most = f->kind == FLOAT_ieee ? INFINITY : f->greatest;
 	double least = f->kind == FLOAT_scale ? f->normal : -most;
 
-	switch (combiners[c].identity) {
+	switch (identity) {
 	case IDENTITY_zero:
 		return 0;
+	case IDENTITY_minus_zero:
+		return real && f->kind != FLOAT_fnuz && f->kind != FLOAT_scale
+			? double_payload(-0.0)
+			: 0;
 	case IDENTITY_one:
 		return real ? double_payload(1) : 1;
 	case IDENTITY_least:
@@ -176,4 +180,16 @@ combiner_identity(Combiner c, DType d)
 		break;
 	}
 	return dtypes[d].class == DC_signed ? -1 : integer_limit(d, true);
+}
+
+int64_t
+combiner_identity(Combiner c, DType d)
+{
+	return identity_payload(combiners[c].identity, d);
+}
+
+int64_t
+combiner_neutral(Combiner c, DType d)
+{
+	return identity_payload(combiners[c].neutral, d);
 }

@@ -119,9 +119,7 @@ masked(Localizer *l, Value *here, Value *x)
 {
 	DType dtype = x->type.dtype;
 	Make k = l->make;
-	Value *none = dtype_is_float(dtype)
-		? make_constant(k, dtype, double_payload(-0.0))
-		: make_identity(k, dtype == D_pred ? C_or : C_add, dtype);
+	Value *none = make_neutral(k, dtype == D_pred ? C_or : C_add, dtype);
 
 	return make_select(named(k, "masked"), here, x, make_splat(k, none, &x->type));
 }

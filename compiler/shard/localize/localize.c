@@ -117,25 +117,26 @@ is_full_of(const Value *v, int64_t number)
 		&& op_int(op, A_value) == number;
 }
 
-/* A whole value as parts of a sum: the identity where the index is not 0. */
+/* A whole value as parts of a sum: what changes nothing where the index is not 0. */
 static Value *
 first_part(Localizer *l, Make k, Value *v, const Move *move)
 {
 	Combiner combiner = (Combiner)move->after.combiner;
-	Value *none = make_identity(l->make, combiner, v->type.dtype);
+	int64_t identity = combiner_identity(combiner, v->type.dtype);
 
+	if (is_full_of(v, identity))
+		return make_full(l->make, &v->type, identity);
+	Value *none = make_neutral(l->make, combiner, v->type.dtype);
 	none = make_splat(l->make, none, &v->type);
-	if (is_full_of(v, combiner_identity(combiner, v->type.dtype)))
-		return none;
 	Value *first = is_device(l, &move->axes, 0);
 	return make_select(k, make_splat(l->make, first, &v->type), v, none);
 }
 
-/* A shard as a part of a sum: the identity where others have theirs. */
+/* A shard as a part of a sum: what changes nothing where others have theirs. */
 static Value *
 wide_part(Localizer *l, Make k, Value *v, const Move *move, Type wide)
 {
-	Value *none = make_identity(l->make, (Combiner)move->after.combiner, v->type.dtype);
+	Value *none = make_neutral(l->make, (Combiner)move->after.combiner, v->type.dtype);
 	Value *starts[MAX_RANK];
 
 	find_starts(l, &move->after, &move->before, &v->type, starts);

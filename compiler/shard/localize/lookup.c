@@ -135,7 +135,7 @@ localize_take(Localizer *l, Op *op)
 	Value *found = make_take(named(k, "found"), x, rows, look.first);
 	if (here) {
 		here = make_spread(k, here, look.first, &v->type);
-		Value *none = make_identity(k, (Combiner)v->placement.combiner, v->type.dtype);
+		Value *none = make_neutral(k, (Combiner)v->placement.combiner, v->type.dtype);
 		none = make_splat(k, none, &v->type);
 		found = make_select(named(k, "masked"), here, found, none);
 	}

@@ -104,15 +104,18 @@ prepare_grouped_outer(Padder *p, Op *op)
 	op_set_int(op, A_groups, pad_size(p, op->results[0], rows));
 }
 
-/* The updates of padding add nothing, wherever they go. */
+/* The updates of padding add nothing, wherever they go, not to a -0 either. */
 static void
 prepare_scatter_add(Padder *p, Op *op)
 {
 	Lookup look = op_lookup(op);
+	DType dtype = op->operands[2]->type.dtype;
 
-	for (int d = 0; d < look.rank; d++)
-		if (pad_is_padded(op->operands[2], look.first + d))
-			mask_zeros(p, op, 2, look.first + d);
+	for (int d = look.first; d < look.first + look.rank; d++)
+		if (pad_is_padded(op->operands[2], d) && dtype_is_float(dtype))
+			mask_operand(p, op, 2, d, make_neutral(p->make, C_add, dtype));
+		else if (pad_is_padded(op->operands[2], d))
+			mask_zeros(p, op, 2, d);
 }
 
 /* ---- what is ordered ------------------------------------------------------------ */
