@@ -1,16 +1,18 @@
 /*
  * loop.c - a ring of many pieces as a loop.
  *
- *   y = 0
- *   for turn in 0, 2, ..., n - 3:     the piece at hand is multiplied while it goes on
+ *   piece = collective-permute(x)     its own piece stays where it is
+ *   y = dot(x, W) where piece me lies
+ *   for turn in 0, 2, ..., n - 4:     the piece at hand is multiplied while it goes on
  *     next = collective-permute(piece)
- *     y = y, and dot(piece, W) where piece me + turn lies
+ *     y = y, and dot(piece, W) where piece me + turn + 1 lies
  *     piece = collective-permute(next)
- *     y = y, and dot(next, W) where piece me + turn + 1 lies
+ *     y = y, and dot(next, W) where piece me + turn + 2 lies
  *   y, and the last
  *
  * A round has two turns: two buffers take turns, for the piece at hand is still read where the
- * next one comes in, and none is copied.
+ * next one comes in, and none is copied.  What the loop carries was received and multiplied
+ * before it, so that neither the operand is copied, which may be read later, nor a sum filled.
  *
  * Both ways, a turn has the piece from above and that from below: those that the device before
  * the loop got from its neighbours go on.  Of an even number the one in the middle comes from
@@ -105,20 +107,21 @@ other_operand(const Ring *r)
 static Value *
 gathered_one_way(Ring *r, Make k)
 {
-	const Op *dot = r->einsum->dots[0], *gather = r->einsum->collective;
-	Value *other = other_operand(r);
-	Value *given[] = {gather->operands[0],
-		nothing_gathered(named(k, dot->results[0]->name), dot), other};
-	Turns turns = begin_turns(r, k, 0, 3, given);
+	const Op *dot = r->einsum->dots[0];
+	Value *other = other_operand(r), *sum = NULL;
+	Value *piece =
+		turn_gathered(r, k, other, r->einsum->collective->operands[0], (Step){0}, &sum);
+	Turns turns = begin_turns(r, k, 0, 3, (Value *[]){piece, sum, other});
 	Value *const *in = turns.params;
-	int64_t rounds = (r->n - 1) / 2;
+	int64_t rounds = (r->n - 2) / 2;
 
 	for (int i = 0; i < 2; i++)
 		turns.next[1] = turn_gathered(r, turns.in, in[3], turns.next[1],
-			(Step){.turn = in[0], .n = i}, &turns.next[2]);
+			(Step){.turn = in[0], .n = i + 1}, &turns.next[2]);
 	Value *const *out = end_turns(r, &turns, 0, rounds, 2);
-	Value *piece = out[1], *sum = out[2];
-	for (int64_t i = 2 * rounds; i < r->n - 1; i++)
+	piece = out[1];
+	sum = out[2];
+	for (int64_t i = 2 * rounds + 1; i < r->n - 1; i++)
 		piece = turn_gathered(r, k, other, piece, (Step){.n = i}, &sum);
 	return add_gathered(r, k, dot, other, piece, (Step){.n = r->n - 1}, sum);
 }
