@@ -281,9 +281,32 @@ gather_stream(const Team *team, int self, int64_t outer, size_t block)
 	stream_end();
 }
 
+/* Of operands that lie in runs: blocks of some runs, or runs of some blocks. */
+static void
+gather_runs(const Team *team, const shdrt_collective *c, int self)
+{
+	int64_t bytes = (int64_t)shdrt_dtype_bytes[c->dtype], run = c->run * bytes;
+	int64_t step = c->run_step * bytes, block = (int64_t)block_bytes(c);
+	int64_t row = block * team->n, all = (int64_t)operand_bytes(c);
+	for (int i = 0; i < team->n; i++) {
+		char *out = (char *)team->slots[self].out + i * block;
+		const char *in = team->in[i];
+		for (int64_t at = 0; at < all && run <= block; at += block)
+			copy_blocks(out + at / block * row, run, in + at / run * step, step,
+				(size_t)run, block / run, false);
+		for (int64_t at = 0; at < all && run > block; at += run)
+			copy_blocks(out + at / block * row, row, in + at / run * step, block,
+				(size_t)block, run / block, false);
+	}
+}
+
 static void
 gather_part(const Team *team, const shdrt_collective *c, int self)
 {
+	if (c->run) {
+		gather_runs(team, c, self);
+		return;
+	}
 	size_t block = block_bytes(c);
 	size_t result = operand_bytes(c) * (size_t)team->n;
 	if (result < PULL_BELOW || block < SEND_BLOCK / 8)
@@ -356,8 +379,13 @@ permute_part(const Team *team, const shdrt_collective *c, int self)
 	size_t bytes = operand_bytes(c);
 	int source = team->source[self];
 	char *out = team->slots[self].out;
+	size_t run = (size_t)c->run * shdrt_dtype_bytes[c->dtype];
 	if (source < 0)
 		memset(out, 0, bytes);
+	else if (run)
+		copy_blocks(out, (int64_t)run, team->in[source],
+			c->run_step * (int64_t)shdrt_dtype_bytes[c->dtype], run,
+			(int64_t)(bytes / run), false);
 	else if (bytes * (size_t)team->n < STREAM_FROM)
 		memcpy(out, team->in[source], bytes);
 	else {

@@ -180,6 +180,14 @@ elements(const shdrt_collective *c)
 	return (size_t)(c->outer * c->size * c->inner);
 }
 
+/* Where element i of an operand is. */
+static size_t
+place(const shdrt_collective *c, size_t i)
+{
+	size_t run = (size_t)c->run;
+	return run ? i / run * (size_t)c->run_step + i % run : i;
+}
+
 static size_t
 result_elements(const shdrt_collective *c, int n)
 {
@@ -209,7 +217,8 @@ model(const shdrt_collective *c, char **in, int n, int self, int source, char *o
 							* bytes,
 					bytes);
 			else if (c->kind == SHDRT_collective_permute && source >= 0)
-				memcpy(out + i * bytes, in[source] + i * bytes, bytes);
+				memcpy(out + i * bytes, in[source] + place(c, i) * bytes,
+					bytes);
 			else if (c->kind == SHDRT_collective_permute)
 				memset(out + i * bytes, 0, bytes);
 			else if (c->kind == SHDRT_all_gather)
@@ -218,7 +227,7 @@ model(const shdrt_collective *c, char **in, int n, int self, int source, char *o
 							+ ((o * (size_t)n + (size_t)m) * row
 								  + k)
 								* bytes,
-						in[m] + i * bytes, bytes);
+						in[m] + place(c, i) * bytes, bytes);
 		}
 }
 
@@ -230,7 +239,7 @@ fill(shdrt_device *dev, void *data)
 	(void)data;
 	for (int k = 0; k < ncases; k++)
 		for (size_t i = 0; i < elements(&cases[k]); i++)
-			put(cases[k].dtype, dev->slab + in_at[k], i,
+			put(cases[k].dtype, dev->slab + in_at[k], place(&cases[k], i),
 				hash(hash((uint64_t)k * 1000 + (uint64_t)dev->id) + i));
 }
 
@@ -288,6 +297,19 @@ add_case(shdrt_collective_kind kind, shdrt_dtype d, shdrt_combiner combiner, shd
 	out_at[ncases] = slab_bytes;
 	slab_bytes = (slab_bytes + result_elements(c, n) * bytes + 63) / 64 * 64;
 	ncases++;
+}
+
+/* Of operands in runs of so many elements, as far apart as they are long. */
+static void
+add_case_in_runs(shdrt_collective_kind kind, shdrt_dtype d, shdrt_splits group, int64_t run,
+	int n)
+{
+	shdrt_collective *c = &cases[ncases];
+	add_case(kind, d, SHDRT_add, group, 4, 2 * n, 5, n);
+	c->run = run;
+	c->run_step = 2 * run;
+	in_at[ncases - 1] = slab_bytes;
+	slab_bytes = (slab_bytes + 2 * elements(c) * shdrt_dtype_bytes[d] + 63) / 64 * 64;
 }
 
 static int
@@ -436,6 +458,9 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group)
 		for (int k = 0; k < 3; k++) {
 			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 1, n, 1, n);
 			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 3, 2 * n, 5, n);
+			/* runs of a block, and of two */
+			for (int run = 5; k != 1 && run <= 20 * n; run *= 4 * n)
+				add_case_in_runs(moves[k], (shdrt_dtype)d, group, run, n);
 		}
 		for (int c = 0; c < SHDRT_COMBINER_COUNT; c++) {
 			if (c >= SHDRT_and && is_float((shdrt_dtype)d))

@@ -23,8 +23,8 @@ static const shdrt_step steps[] = {
 	{"add", "fusion", NULL, "counter.shd", 4, 1500000, 8, 64, 0, 128, "hbm"},
 };
 static const shdrt_collective collectives[] = {
-	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1, 0, &steps[0],
-		0},
+	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1, 0, 0, 0,
+		&steps[0], 0},
 };
 
 static void

@@ -101,7 +101,7 @@ make_table(void)
 		bool shares = kind == SHDRT_reduce_scatter || kind == SHDRT_all_to_all;
 		table[i] = (shdrt_collective){kind, SHDRT_i32, SHDRT_add,
 			{nsplits[group], splits[group]}, {nsplits[group], splits[group]}, NULL,
-			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, 0, &steps[i], 0};
+			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, 0, 0, 0, &steps[i], 0};
 		steps[i] = (shdrt_step){"", "collective", names[group], "t.shd", FIRST_LINE + i,
 			1000, 0, 0, 64, 0, "ici"};
 		if (kind == SHDRT_collective_permute)

@@ -19,7 +19,7 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 #define COLLECTIVE(kind, name, splits, count, size, line) \
 	{ \
 		kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, 1, size, \
-			1, 0, \
+			1, 0, 0, 0, \
 			&(const shdrt_step){"", name, #splits, "t.shd", line, 0, 0, 0, 0, 0, \
 				"ici"}, \
 			0 \

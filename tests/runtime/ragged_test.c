@@ -263,7 +263,7 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
 #define ENTRY(kind, split, line) \
 	{ \
-		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, 6, \
+		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, 0, 0, 6, \
 			&(const shdrt_step){"", "collective", #split, "t.shd", line, 0, 0, 0, \
 				0, 0, "ici"}, \
 			0 \
