@@ -306,12 +306,21 @@ add_up(const Value *v, const Value *index, Numbered *sum, int *looks)
 		sum->steps += n;
 		return n >= 0 && add_up(op->operands[0], index, sum, looks);
 	}
-	if (op && op->kind == O_add)
-		return add_up(op->operands[0], index, sum, looks)
-			&& add_up(op->operands[1], index, sum, looks);
-	bool first = !sum->own;
+	const Numbered before = *sum;
+	if (op && op->kind == O_add && add_up(op->operands[0], index, sum, looks)
+		&& add_up(op->operands[1], index, sum, looks))
+		return true;
+	*sum = before; /* own may be a sum, of the digits of several axes */
 	sum->own = v;
-	return first;
+	return !before.own;
+}
+
+static bool
+is_piece_number(const Value *v, int64_t n)
+{
+	const Interval in = offset_range(v);
+
+	return in.low >= 0 && in.high < n;
 }
 
 /* Which piece begins there: (own + steps + turns * index) % n * size. */
@@ -331,15 +340,14 @@ find_piece(const Value *start, int64_t size, int64_t n, const Value *index, Numb
 	}
 	if ((of ? scale : 1) != size)
 		return false;
-	of = with_number(number, O_rem, &ways);
-	if (!of || ways != n)
-		piece->own = opened(number);
-	else if (!add_up(of[0], index, piece, &looks) || !piece->own)
-		return false;
-	const Interval in = offset_range(piece->own), all = interval_of(start->type.dtype);
+	const Interval all = interval_of(start->type.dtype);
 	bool counted = n <= all.high / 4 && size <= all.high / n;
-	return counted && in.low >= 0 && in.high < n && piece->steps < n && piece->turns < 2
-		&& piece->turns > -2;
+	of = with_number(number, O_rem, &ways);
+	if (of && ways == n && add_up(of[0], index, piece, &looks) && piece->own
+		&& is_piece_number(piece->own, n))
+		return counted && piece->steps < n && piece->turns < 2 && piece->turns > -2;
+	*piece = (Numbered){.own = opened(number)};
+	return counted && (!of || !index) && is_piece_number(number, n);
 }
 
 /* Pieces that were written, counted from the one whose number is `own`; NULL: from 0. */
