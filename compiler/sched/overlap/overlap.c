@@ -292,6 +292,7 @@ typedef struct Attempt {
 
 typedef struct Scheduled {
 	int64_t time;  /* of a run in that order */
+	int64_t least; /* ... before transfers began later to fit */
 	bool fits;     /* in so many bytes, and takes no longer than the program did */
 	bool kept;     /* else all is as it was */
 	bool combines; /* some collectives are one, or could be */
@@ -339,6 +340,7 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	bool other = residency_find(m, changed) || fit == FIT_shortened || s->combines;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
+		.least = s->time,
 		.combines = s->combines};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
@@ -378,24 +380,25 @@ schedule_within_memory(Module *m, Made *made, Join joins)
 	const int64_t any = INT64_MAX;
 	int64_t bytes = m->mesh.target->hbm_bytes;
 	Scheduled first = schedule_so(m, made, (Attempt){FIRST_path, joins, bytes, any}, any);
+	int64_t near = add_picoseconds(first.least, first.least / NEAR);
 
-	if (first.kept)
+	if (first.kept && first.time <= near)
 		return first;
+	unmake(m, made);
 	const Plan *plan = plan_build(m);
 	int64_t peak = plan_peak(plan);
-	bool fits = !plan->uncounted && peak <= bytes;
+	bool fits = !plan->uncounted && peak <= bytes, known = fits && !first.kept;
 	if (!fits)
 		bytes = plan->uncounted ? any : peak + peak / 16;
 	int64_t spare = plan->uncounted ? any : (bytes - peak) / KEPT * (KEPT - 1);
 	const Attempt ways[] = {
-		{FIRST_path, joins, bytes, any}, /* which was tried if it fits */
+		{FIRST_path, joins, bytes, any}, /* which may be known not to fit */
 		{FIRST_path, joins, bytes, spare},
 		{FIRST_program, JOIN_none, bytes, any},
 		{FIRST_order, JOIN_none, bytes, any},
 	};
-	Scheduled best =
-		schedule_best(m, made, ways + fits, (int)(sizeof ways / sizeof *ways) - fits,
-			add_picoseconds(first.time, first.time / NEAR));
+	Scheduled best = schedule_best(m, made, ways + known,
+		(int)(sizeof ways / sizeof *ways) - known, near);
 	best.combines |= first.combines;
 	return best;
 }
