@@ -63,8 +63,8 @@ op_is_step(const Op *op)
 
 	if (op == op->block->last || (parent && op_is_fusion(parent)))
 		return false;
-	return !op_renames(op) && !op_is_joint(op) && !op_is_offset(op) && !op_is_loop(op)
-		&& !op_is_branch(op);
+	return !op_renames(op) && !op_is_joint(op) && !op_is_strip(op) && !op_is_offset(op)
+		&& !op_is_loop(op) && !op_is_branch(op);
 }
 
 const Op *

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "emit/c.h"
 #include "cost/ledger.h"
+#include "memory/strips.h"
 
 static const struct {
 	const char *type, *name;
@@ -196,6 +197,7 @@ emit_collective(Emitter *e, const Op *op)
 {
 	const Ints *source = op_ints(op, A_source);
 	Text row = {0};
+	Strip strip;
 
 	text_printf(&row, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
 		dtypes[op->operands[0]->type.dtype].name);
@@ -215,6 +217,9 @@ emit_collective(Emitter *e, const Op *op)
 		text_add(&row, "},\n");
 	}
 	print_shape(&row, op);
+	if (strip_find(op->operands[0], &strip) && strip.run < strip.step)
+		fill_in(&row, "\t\t.run = %, .run_step = %,\n",
+			(int64_t[]){strip.run, strip.step});
 	if (collectives[op->kind].base >= 0)
 		fill_in(&row, "\t\t.rows = %,\n", op->results[0]->type.dims);
 	if (op->async)

@@ -618,13 +618,24 @@ op_is_identity(const Op *op)
 		|| op->kind == O_shard_like || op->kind == O_uniform;
 }
 
-bool
-op_is_joint(const Op *op)
+static bool
+is_fused_alone(const Op *op)
 {
 	const Op *parent = op->block->parent;
 
-	return op->kind == O_concatenate && op->module->level >= L_fused
-		&& !(parent && parent->kind == O_fusion);
+	return op->module->level >= L_fused && !(parent && parent->kind == O_fusion);
+}
+
+bool
+op_is_joint(const Op *op)
+{
+	return op->kind == O_concatenate && is_fused_alone(op);
+}
+
+bool
+op_is_strip(const Op *op)
+{
+	return op->kind == O_slice && is_fused_alone(op);
 }
 
 bool

@@ -667,7 +667,7 @@ typedef struct CollectiveInfo {
 	bool in_place, global;
 	StartType start;
 	Combines combines;
-	bool early;
+	bool early, runs;
 } CollectiveInfo;
 extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
 static inline bool
@@ -719,6 +719,8 @@ op_renames(const Op *op)
 bool op_is_joint(const Op *op);
 /* Along its dim, is each operand a range of the result's bytes? */
 bool op_is_in_ranges(const Op *concatenate);
+/* ... a slice whose elements are those of its operand, where they lie. */
+bool op_is_strip(const Op *op);
 
 /* How an attribute is spelled in HLO text. */
 typedef enum AttrForm {

@@ -64,9 +64,9 @@ const OpInfo ops[OP_COUNT] = {
 
 const CollectiveInfo collectives[OP_COUNT] = {
 #define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
-	global, start, combines, early) \
+	global, start, combines, early, runs) \
 	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
-		global, START_##start, COMBINES_##combines, early},
+		global, START_##start, COMBINES_##combines, early, runs},
 #include "collectives.def"
 #undef COLLECTIVE
 };

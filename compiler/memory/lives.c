@@ -20,11 +20,15 @@
  *
  * Each has a buffer of its own (Shared) that is a range of that of %y: what is in the one is in
  * the way of what is in the other, but %a is not in that of %y, of which it is a part.
+ *
+ * A slice that stands by itself, a strip, is a name of a part of its operand: that is there as
+ * long as the slice is read, and nothing is put in the slice's place but what is put in that.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "ir/flow.h"
 #include "memory/lives.h"
+#include "memory/strips.h"
 
 /* ---- steps ------------------------------------------------------------------ */
 
@@ -95,7 +99,7 @@ find_lives(Lives *l, const Block *b)
 		}
 		for (int i = 0; i < op->nresults; i++) {
 			const Value *v = op->results[i], *root = op_is_offset(op) ? NULL : v;
-			if (op_renames(op) || op->kind == O_done)
+			if (op_renames(op) || op_is_strip(op) || op->kind == O_done)
 				root = l->root[op->operands[0]->id];
 			if (op_is_loop(op)) {
 				/* The result, if this was the last round. */
@@ -127,6 +131,8 @@ lives_may_overwrite(const Op *op, const Value *x, const Value *v)
 		op_is_identity(op) || (op_communicates(op) && collectives[op->kind].in_place);
 	bool may = false;
 
+	if (value_is_strip(x))
+		return false;
 	if (op_is_loop(op))
 		return !v->def && v->block->parent == op && op->operands[v->index] == x;
 	if (op == op->block->last && parent)
@@ -305,7 +311,8 @@ lives_join(Lives *l, const Value *x, const Value *y)
 	}
 	if (into == from)
 		return true;
-	if (type_bytes(&x->type) != type_bytes(&y->type) || (into->within && from->within))
+	if (type_bytes(&x->type) != type_bytes(&y->type) || (into->within && from->within)
+		|| value_is_strip(x) || value_is_strip(y))
 		return false;
 	if (meet_all(l, into, from, true) || meet_around(l, into->within, from)
 		|| meet_around(l, from->within, into))
@@ -316,15 +323,15 @@ lives_join(Lives *l, const Value *x, const Value *y)
 
 /* What dies in a range of a larger buffer would keep all of that. */
 void
-lives_join_dying(Lives *l, const Op *op)
+lives_join_dying(Lives *l, const Op *op, const bool *apart)
 {
 	for (int i = 0; i < op->nresults; i++)
 		for (int k = 0; k < op->noperands; k++) {
 			const Value *x = op->operands[k], *v = op->results[i];
 			const Shared *from = l->shared[x->id], *to = l->shared[v->id];
 			if (l->life[x->id].to == l->at[op->id] && lives_may_overwrite(op, x, v)
-				&& from && to && (!from->within || to->within)
-				&& lives_join(l, x, v))
+				&& from && to && !(apart && apart[l->root[x->id]->id])
+				&& (!from->within || to->within) && lives_join(l, x, v))
 				break;
 		}
 }
@@ -380,6 +387,61 @@ lives_join_parts(Lives *l, const Op *joint)
 	}
 	return all;
 }
+
+/* ---- strips ------------------------------------------------------------------------ */
+
+/* Names of the result become such of the operand, or the other way round. */
+static void
+set_roots(Lives *l, const Shared *s, const Value *root)
+{
+	for (int i = 0; i < s->n; i++)
+		l->root[s->lives[i].value->id] = root;
+}
+
+bool
+lives_may_join_slice(Lives *l, const Op *fusion)
+{
+	const Value *v = fusion->results[0], *root = l->root[fusion->operands[0]->id];
+	const Shared *part = l->shared[v->id], *whole = root ? l->shared[root->id] : NULL;
+	bool may = part && whole && part != whole && !part->within && !part->parts;
+
+	for (int i = 0; may && i < part->n; i++)
+		may = l->root[part->lives[i].value->id] == v;
+	if (!may)
+		return false;
+	set_roots(l, part, root);
+	may = !meet_all(l, whole, part, false) && !meet_around(l, whole->within, part);
+	set_roots(l, part, v);
+	return may;
+}
+
+void
+lives_join_slice(Lives *l, const Op *fusion)
+{
+	const Shared *part = l->shared[fusion->results[0]->id];
+	Shared *whole = l->shared[fusion->operands[0]->id];
+
+	set_roots(l, part, l->root[fusion->operands[0]->id]);
+	for (int i = 0; i < part->n; i++) {
+		put(l->arena, whole, &part->lives[i]);
+		l->shared[part->lives[i].value->id] = whole;
+	}
+}
+
+LifeSpan
+lives_span(const Shared *s)
+{
+	LifeSpan span = {s->lives[0].from, s->lives[s->longest[s->n - 1]].to};
+
+	for (const Shared *part = s->parts; part; part = part->next) {
+		LifeSpan of = lives_span(part);
+		span.from = of.from < span.from ? of.from : span.from;
+		span.to = of.to > span.to ? of.to : span.to;
+	}
+	return span;
+}
+
+/* ---- ranges ------------------------------------------------------------------------ */
 
 static int
 by_begin(const void *a, const void *b)

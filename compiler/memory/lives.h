@@ -35,8 +35,8 @@ typedef struct Lives {
 	int n;
 	int *at;	     /* by op id: its step */
 	Life *life;	     /* by value id */
-	const Value **root;  /* by value id: the value whose elements it has, in
-			       the same place; NULL: not in memory */
+	const Value **root;  /* by value id: the value whose elements it has, or
+			       some of them, in the same place; NULL: not in memory */
 	const Value **whole; /* by id, of a root: the result of the joint that it is an
 				operand of, if it lies there */
 	Shared **shared;     /* by value id */
@@ -48,11 +48,21 @@ Lives *lives_find(Module *m, Arena *a);
 bool lives_may_overwrite(const Op *op, const Value *x, const Value *v);
 /* The two may be in one buffer, and so they are from now on. */
 bool lives_join(Lives *l, const Value *a, const Value *b);
-/* A result that dies over an operand of `op` is in its buffer from now on. */
-void lives_join_dying(Lives *l, const Op *op);
+/* An operand of `op` that dies there has its result in its buffer from now on; not one of those
+   that stay `apart`, by value id (NULL: none). */
+void lives_join_dying(Lives *l, const Op *op, const bool *apart);
 /* The operands of a concatenation may each be a range of its result's buffer, and so they
    are from now on: all of them or none.  Of joints of the program first to last. */
 bool lives_join_parts(Lives *l, const Op *joint);
+/* The result of a fusion that only takes parts of its operand may be a name of these: of
+   all lives that it has none is in their way.  So it is from now on, where it may. */
+bool lives_may_join_slice(Lives *l, const Op *fusion);
+void lives_join_slice(Lives *l, const Op *fusion);
+/* From when to when a buffer, or a range of it, is for something. */
+typedef struct LifeSpan {
+	int from, to;
+} LifeSpan;
+LifeSpan lives_span(const Shared *s);
 /* All that is ever in a range of a buffer, of which none is a part: lives of it and of the
    buffers around it, in order. */
 const Life *lives_of_range(const Shared *s, Arena *a, int *n);

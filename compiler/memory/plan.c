@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "memory/plan.h"
+#include "memory/strips.h"
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
@@ -47,18 +48,6 @@ by_first(const void *a, const void *b)
 	return (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
-/* Of ranges of it, too. */
-static void
-add_lives(Buffer *buffer, const Shared *s)
-{
-	int first = s->lives[0].from, last = s->lives[s->longest[s->n - 1]].to;
-
-	buffer->first = first < buffer->first ? first : buffer->first;
-	buffer->last = last > buffer->last ? last : buffer->last;
-	for (const Shared *part = s->parts; part; part = part->next)
-		add_lives(buffer, part);
-}
-
 static void
 note_buffer(const Plan *plan, const Shared *s, int number)
 {
@@ -79,11 +68,11 @@ find_buffers(Plan *plan)
 		const Shared *s = l->shared[i];
 		if (!s || s->lives[0].value->id != i || s->within)
 			continue;
+		LifeSpan span = lives_span(s);
 		Buffer b = {.value = s->lives[0].value,
 			.bytes = type_bytes(&s->lives[0].value->type),
-			.first = s->lives[0].from,
-			.last = s->lives[0].from};
-		add_lives(&b, s);
+			.first = span.from,
+			.last = span.to};
 		APPEND(l->arena, plan->buffers, plan->n, b);
 	}
 	if (plan->n)
@@ -357,10 +346,9 @@ place_well(Plan *plan, int64_t enough)
 		place(plan, best);
 }
 
-Plan *
-plan_within(Module *m, int64_t enough, Arena *a)
+Lives *
+lives_planned(Module *m, const bool *apart, Arena *a)
 {
-	Plan *p = NEW(a, Plan);
 	Lives *l = lives_find(m, a);
 	int npairs;
 	const Pair *pairs = lives_pairs(l, &npairs);
@@ -374,7 +362,16 @@ plan_within(Module *m, int64_t enough, Arena *a)
 		if (op_is_joint(l->step[i]) && !lives_join_parts(l, l->step[i]))
 			die("%s cannot be where its parts are", l->step[i]->results[0]->name);
 	for (int i = 0; i < l->n; i++)
-		lives_join_dying(l, l->step[i]);
+		lives_join_dying(l, l->step[i], apart);
+	return l;
+}
+
+Plan *
+plan_within(Module *m, int64_t enough, Arena *a)
+{
+	Plan *p = NEW(a, Plan);
+	Lives *l = lives_planned(m, NULL, a);
+
 	p->module = m;
 	p->lives = l;
 	p->storage = 1;
@@ -437,7 +434,10 @@ int64_t
 plan_offset(const Plan *plan, const Value *v)
 {
 	int64_t offset = plan->buffers[plan->buffer_of[v->id]].offset * plan->storage;
+	Strip strip;
 
+	if (strip_find(v, &strip))
+		offset += strip.at * dtypes[v->type.dtype].bytes;
 	for (const Shared *s = plan->lives->shared[v->id]; s->within; s = s->within)
 		offset += s->at;
 	return offset;

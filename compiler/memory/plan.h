@@ -30,6 +30,9 @@ typedef struct Plan {
 	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;
 
+/* Lives, and what shares a buffer in a plan; nothing comes where some are that die, by value id
+   (NULL: none are such).  Requires module_number(), and copies as a plan does. */
+Lives *lives_planned(Module *m, const bool *apart, Arena *a);
 /* Requires L_fused, with copies where lives_pairs() needs them. */
 Plan *plan_build(Module *m);
 /* The same in an arena, of as few bytes as can be, or of `enough` of device memory.

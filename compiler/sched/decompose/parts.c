@@ -12,8 +12,8 @@
  *                                   y  = concatenate(s0, s1)
  *
  * Each element is worked out as in the whole.  A part of an operand of a product is read where
- * it lies, and so is that of its result written; a part of what is gathered is copied first,
- * unless it is computed, and what parts of sums are put together in may be a joint.  Where no
+ * it lies, and so is that of its result written; a part of what is gathered is computed, or
+ * read where it lies, and what parts of sums are put together in may be a joint.  Where no
  * other dim has parts, that which is moved along has (ranges.c).
  */
 #include "sched/decompose/ring.h"

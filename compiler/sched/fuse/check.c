@@ -79,6 +79,14 @@ fused_check(Module *m, Range where)
 			wrong(&c,
 				"operands of %%%s cannot be where it is: it has to be a fusion",
 				l->step[i]->results[0]->name);
+	const Readers *readers = readers_find(m, a);
+	for (int i = 0; i < l->n; i++) {
+		const Value *v = op_is_strip(l->step[i]) ? l->step[i]->results[0] : NULL;
+		Strip strip;
+		if (v && (!strip_find(v, &strip) || !all_read_strip(readers, v, &strip)))
+			wrong(&c, "%%%s is not read where it lies: it has to be a fusion",
+				v->name);
+	}
 	view_free(c.view);
 	arena_free(a);
 	if (diag_errors(m->session))

@@ -14,9 +14,10 @@
  *                                  it is a fusion, which copies both
  *
  * The first where nothing else is in their places from when they are made on, none of them is
- * read later, and the program needs no more memory for it.
+ * read later, and memory is not full.
  */
 #include "ir/make.h"
+#include "ir/targets.h"
 #include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 
@@ -181,7 +182,8 @@ fill_each(Module *m, const Lives *l)
 
 /* ---- joints ------------------------------------------------------------------------ */
 
-/* By step + 1: bytes of buffers that are live then if joints are fusions. */
+/* By step + 1: bytes of buffers that are live then if joints are fusions.  As many may be as
+   are where the program needs most, or as are half of the memory. */
 typedef struct Needed {
 	const Lives *lives;
 	int64_t *bytes, most;
@@ -192,14 +194,14 @@ needed_without(Module *m, Arena *a)
 {
 	Lives *l = lives_find(m, a);
 	int64_t *bytes = NEW_ARRAY(a, int64_t, l->n + 3);
-	Needed needed = {.lives = l, .bytes = bytes};
+	Needed needed = {.lives = l, .bytes = bytes, .most = m->mesh.target->hbm_bytes / 2};
 	int n;
 	const Pair *pairs = lives_pairs(l, &n);
 
 	for (int i = 0; i < n; i++)
 		lives_join(l, pairs[i].op->operands[pairs[i].i], pairs[i].with);
 	for (int i = 0; i < l->n; i++)
-		lives_join_dying(l, l->step[i]);
+		lives_join_dying(l, l->step[i], NULL);
 	for (int i = 0; i < m->nvalues; i++) {
 		const Shared *s = l->shared[i];
 		if (!s || s->lives[0].value->id != i)
@@ -228,8 +230,8 @@ is_read_later(const Lives *l, const Op *joint)
 	return later;
 }
 
-/* Its result is there from the first of its operands on: is never more needed then than the
-   program needs where that is most? */
+/* Its result is there from the first of its operands on: is never more needed then than may
+   be? */
 static bool
 take_room(Needed *needed, const Op *joint)
 {

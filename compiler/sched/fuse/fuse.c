@@ -287,6 +287,9 @@ fuse(Module *m)
 		copies_insert(m);
 		module_remove_dead(m);
 	}
+	module_number(m);
+	residency_find(m, NULL);
+	strips_place(m);
 	set_unset(m);
 	module_number(m);
 	residency_find(m, NULL);

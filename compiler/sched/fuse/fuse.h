@@ -9,6 +9,7 @@
 #define SHDC_FUSE_H
 
 #include "ir/flow.h"
+#include "memory/strips.h"
 #include "sched/fuse/kernel.h"
 
 typedef struct Ref {
@@ -130,6 +131,13 @@ void facts_set(Op *op, const Kernel *k);
 bool *unset_find(Module *m, Arena *a);
 /* copies.c: what should share a buffer and cannot is copied */
 void copies_insert(Module *m);
+/* strips.c: slices that are read where they lie stand by themselves.  True if there are any.
+   Requires numbers and residency_find(). */
+bool strips_place(Module *m);
+/* All ops that read a value; do all that read it read it from there? */
+typedef struct Readers Readers;
+Readers *readers_find(const Module *m, Arena *a);
+bool all_read_strip(const Readers *readers, const Value *v, const Strip *strip);
 /* A copy of v, detached, and an empty fusion without results, as `of` is called. */
 Op *copy_new(Value *v, const Op *of);
 Op *fusion_new(const Op *of);

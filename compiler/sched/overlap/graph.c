@@ -9,6 +9,7 @@
  */
 #include "cost/timeline.h"
 #include "ir/flow.h"
+#include "memory/strips.h"
 #include "sched/overlap/overlap.h"
 
 void
@@ -68,7 +69,7 @@ op_grows(const Scheduling *s, const Op *op)
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
-		if (s->users[v->id]->op == op)
+		if (s->users[v->id]->op == op && !value_is_strip(v))
 			read += type_bytes(&v->type);
 	}
 	return type_bytes(&op->results[0]->type) > read;
