@@ -22,7 +22,8 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     overlap_default  that of --overlap=xla
     overlap_built  that of the compiled program, with a helper
     pieces     the same where products are done in pieces, and no later than without pieces
-               and combining, to a part in 100,000
+               and combining, to a part in 100,000; outside of loops nothing is copied
+               for it (copies.py)
     pieces_built  that of the compiled program
     broken     the program with a few words changed is refused, or it runs
     broken_dump   so is a dump of it
@@ -53,6 +54,7 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import clock
+import copies
 import stats
 from explicit import explicit_text, make_legal
 from generate import generate
@@ -246,12 +248,17 @@ class Checker:
 
     def pieces(self):
         wrong = self.beside("pieces", IN_PIECES, "--interpret")
-        status, out, err = self.call("--overlap=async", *IN_PIECES[1:], "--emit=cost.json=n.json", "p.shd")
+        status, out, err = self.call("--overlap=async", *IN_PIECES[1:],
+                                     "--emit=cost.json=n.json,schedule=n.hlo", "p.shd")
         if wrong or status != 0:
             return wrong or failure("pieces", status, err + out)
         apart, now = (json.loads(self.read(f))["seconds"] for f in ("n.json", "c.json"))
         if now > apart * (1 + 1e-5):
             return failure("pieces", "slower", "%s, with --overlap=async %s" % (now, apart))
+        before, after = (copies.copied(self.read(f)) for f in ("n.hlo", "p.hlo"))
+        loops = " while(" in self.read("n.hlo")  # what they carry may have to be copied
+        if sum(after.values()) > sum(before.values()) and not loops:
+            return failure("pieces", "copies", "%s, with --overlap=async %s" % (after, before))
         return None
 
     def pieces_built(self):
