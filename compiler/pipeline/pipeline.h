@@ -107,6 +107,7 @@ typedef enum TrialEnd {
 	TRIAL_defect, /* the compiler failed */
 	TRIAL_no_memory,
 	TRIAL_refused, /* it can't be */
+	TRIAL_left,    /* it is not made: the program is long */
 	TRIAL_through,
 } TrialEnd;
 typedef struct Trial {

@@ -398,6 +398,8 @@ text_left_out(Text *t, const Module *m, const LeftOut *left, const Outcome *with
 	case TRIAL_refused:
 		text_add(&changes, "needed: without it the program is refused");
 		break;
+	case TRIAL_left:
+		break;
 	case TRIAL_no_memory:
 		text_add(&changes, "not tried: there is too little memory");
 		break;

@@ -25,6 +25,7 @@
 enum {
 	MAX_PROPOSALS = 50, /* transfers that get some */
 	MOST_READERS = 8,   /* that are asked why a value has to move */
+	LEAST_TRIALS = 8,   /* so many are made of a program, however long it is */
 };
 
 /* Of what one place in the source makes move; in all copies that calls and unrolled
@@ -427,9 +428,27 @@ find_proposals(Remarks *remarks)
 	}
 }
 
-/* Those of the moves that were not tried yet, and, first of all, the program as it is. */
+static double
+told_seconds(const Told *told)
+{
+	return told->copies[0]->seconds * (double)told->copies[0]->trips * told->n;
+}
+
+/* What takes longest first. */
+static int
+by_told_seconds(const void *a, const void *b)
+{
+	const Told *x = *(Told *const *)a, *y = *(Told *const *)b;
+
+	if (told_seconds(x) != told_seconds(y))
+		return told_seconds(x) < told_seconds(y) ? 1 : -1;
+	return (x->copies[0] > y->copies[0]) - (x->copies[0] < y->copies[0]);
+}
+
+/* Those of the moves that were not tried yet, and, first of all, the program as it is; of a
+   long program not all, if there is `less`: then the first. */
 static void
-try_proposals(Remarks *remarks, Told *const *told, int n)
+try_proposals(Remarks *remarks, Told *const *told, int n, bool less)
 {
 	const RemarkOptions *o = remarks->options;
 	Arena *a = remarks->arena;
@@ -444,8 +463,13 @@ try_proposals(Remarks *remarks, Told *const *told, int n)
 		trials->n = tried;
 		return;
 	}
-	what_ifs(o->global_text, o->global_length, remarks->module, trials->all + tried,
-		trials->n - tried, &o->progress);
+	int all = trials->n - tried, made = all;
+	if (less && all > LEAST_TRIALS)
+		made = (int)greater(trials_of_long(remarks->module, all), LEAST_TRIALS);
+	for (int i = tried + made; i < trials->n; i++)
+		trials->all[i]->end = TRIAL_left;
+	what_ifs(o->global_text, o->global_length, remarks->module, trials->all + tried, made,
+		&o->progress);
 	tell_defects(remarks, tried);
 }
 
@@ -526,15 +550,24 @@ is_too_large(const Module *m, const Outcome *then, const Outcome *now)
 	return then->peak > m->mesh.target->hbm_bytes && then->peak > now->peak;
 }
 
-/* Was something that might avoid it not tried, where the compiler got too little memory? */
+/* Did something that might avoid it, or the program as it is, end so? */
 static bool
-is_untried(const Remarks *remarks, const Told *told)
+is_any(const Remarks *remarks, const Told *told, TrialEnd end)
 {
-	bool untried = told->proposals.n && remarks->trials.all[0]->end == TRIAL_no_memory;
+	bool any = told->proposals.n && remarks->trials.all[0]->end == end;
 
 	for (int i = 0; i < told->proposals.n; i++)
-		untried |= told->proposals.all[i].trial->end == TRIAL_no_memory;
-	return untried;
+		any |= told->proposals.all[i].trial->end == end;
+	return any;
+}
+
+/* Why not all was tried that might avoid it; NULL: it was. */
+static const char *
+why_untried(const Remarks *remarks, const Told *told)
+{
+	return is_any(remarks, told, TRIAL_no_memory) ? "there is too little memory"
+		: is_any(remarks, told, TRIAL_left)   ? "the program is long"
+						      : NULL;
 }
 
 /* Of those that are tried, what takes least time and is no larger than there is memory for;
@@ -567,7 +600,7 @@ line_tried(const Remarks *remarks, const Told *told, const Proposal *best, bool 
 		line_proposal(remarks, "quicker: ", quick);
 	else if (quick && !avoided)
 		line_proposal(remarks, "tried, and no better: ", quick);
-	else if (!avoided && !is_untried(remarks, told))
+	else if (!avoided && !why_untried(remarks, told))
 		diag_line(remarks->module->session,
 			"tried: %d other placement%s, refused or too large", told->proposals.n,
 			told->proposals.n == 1 ? "" : "s");
@@ -584,10 +617,11 @@ line_avoid(const Remarks *remarks, const Told *told)
 	const Proposal *best = NULL, *padded = NULL;
 	bool slow = false; /* the best is */
 
-	if (is_untried(remarks, told))
+	const char *untried = why_untried(remarks, told);
+
+	if (untried)
 		diag_line(remarks->module->session,
-			"something that might avoid it was not tried: there is too "
-			"little memory");
+			"something that might avoid it was not tried: %s", untried);
 	if (!now || now->end != TRIAL_through)
 		return;
 	for (int i = 0; i < told->proposals.n && !(best && best->padded && !slow); i++) {
@@ -745,8 +779,9 @@ tell_transfers(Module *m, const RemarkOptions *options)
 	}
 	find_told(&r, l);
 	find_proposals(&r);
-	Told **all = all_told(&r);
-	try_proposals(&r, all, table_count(r.told));
+	Told **all = all_told(&r), **order = all_told(&r);
+	qsort(order, (size_t)table_count(r.told), sizeof *order, by_told_seconds);
+	try_proposals(&r, order, table_count(r.told), true);
 	for (int i = 0; i < table_count(r.told); i++) {
 		remark(&r, all[i]);
 		label_transfer(&r, all[i]->copies[0], all[i]->moves);
@@ -758,23 +793,6 @@ tell_transfers(Module *m, const RemarkOptions *options)
 /* ---- as part of an explanation ------------------------------------------------------ */
 
 enum { MOST_MOVES = 8, MOST_CHOICES = 4 };
-
-static double
-told_seconds(const Told *told)
-{
-	return told->copies[0]->seconds * (double)told->copies[0]->trips * told->n;
-}
-
-/* What takes longest first. */
-static int
-by_told_seconds(const void *a, const void *b)
-{
-	const Told *x = *(Told *const *)a, *y = *(Told *const *)b;
-
-	if (told_seconds(x) != told_seconds(y))
-		return told_seconds(x) < told_seconds(y) ? 1 : -1;
-	return (x->copies[0] > y->copies[0]) - (x->copies[0] < y->copies[0]);
-}
 
 /* The quickest first. */
 static int
@@ -853,7 +871,7 @@ text_choices(Text *t, Module *m, const RemarkOptions *options)
 	int tried = 0;
 	for (int most; tried < n && told < most_told; tried += most) {
 		most = tried + most_told - told < n ? most_told - told : n - tried;
-		try_proposals(&r, order + tried, most);
+		try_proposals(&r, order + tried, most, false);
 		for (int k = 0; k < most && r.trials.all[0]->end == TRIAL_through; k++)
 			told += text_move(&moves, &r, order[tried + k], shown);
 	}
