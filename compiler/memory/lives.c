@@ -278,6 +278,7 @@ unite(Lives *l, Shared *into, Shared *from)
 {
 	Shared **link = &into->parts;
 
+	into->mixed = true;
 	for (int i = 0; i < from->n; i++) {
 		put(l->arena, into, &from->lives[i]);
 		l->shared[from->lives[i].value->id] = into;
@@ -407,8 +408,8 @@ lives_may_join_slice(Lives *l, const Op *fusion)
 
 	for (int i = 0; may && i < part->n; i++)
 		may = l->root[part->lives[i].value->id] == v;
-	if (!may)
-		return false;
+	if (!may || (!whole->mixed && !whole->parts && !whole->within))
+		return may; /* nothing else is ever there */
 	set_roots(l, part, root);
 	may = !meet_all(l, whole, part, false) && !meet_around(l, whole->within, part);
 	set_roots(l, part, v);

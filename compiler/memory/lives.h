@@ -20,7 +20,8 @@ typedef struct Shared {
 	Life *lives;
 	int *longest; /* which of lives[0] to lives[i] is there longest */
 	int n, room;
-	int taker; /* for those who ask where something goes; 0 */
+	bool mixed; /* of several roots */
+	int taker;  /* for those who ask where something goes; 0 */
 	/* Of operands of joints: the buffer of the result, of which this one is a range from
 	   that byte on, as the emulator has it; else NULL. */
 	struct Shared *within;
