@@ -94,6 +94,27 @@ c_step(Emitter *e, const Op *op)
 
 /* ---- dots --------------------------------------------------------------- */
 
+static void
+print_start(Emitter *e, const Op *op, const Value *v, const Affine *index, bool constant);
+
+/* The number that a start is: known, an offset, or in memory. */
+static void
+print_number(Emitter *e, const Op *op, const Node *at)
+{
+	bool looked_up = at->index->terms;
+
+	if (at->kind == NODE_constant) {
+		text_add(&e->run,
+			c_constant(e->step, at->value->type.dtype, op_int(at->op, A_value)));
+	} else if (at->kind == NODE_scalar) {
+		text_add(&e->run, c_offset(e, view_buffer(op, at->value)));
+	} else {
+		text_add(&e->run, looked_up ? "*(" : "*");
+		print_start(e, op, view_buffer(op, at->value), at->index, true);
+		text_add(&e->run, looked_up ? ")" : "");
+	}
+}
+
 /*
  * Where the operand starts, or the result, which may be known only when it runs: of
  * w[pick[i]] at an element of pick, which may be looked up itself.
@@ -103,16 +124,10 @@ print_start(Emitter *e, const Op *op, const Value *v, const Affine *index, bool 
 {
 	c_address(e, &e->run, v, index->offset, constant);
 	for (const Term *t = index->terms; t; t = t->next) {
-		const Node *at = t->at->args[0];
-		bool offset = at->kind == NODE_scalar, looked_up = at->index->terms;
-		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, %s%s", e->indent,
-			(long long)t->scale, offset ? "" : "*", looked_up ? "(" : "");
-		if (offset)
-			text_add(&e->run, c_offset(e, view_buffer(op, at->value)));
-		else
-			print_start(e, op, view_buffer(op, at->value), at->index, true);
-		text_printf(&e->run, "%s, %lld)", looked_up ? ")" : "",
-			(long long)t->at->limit);
+		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, ", e->indent,
+			(long long)t->scale);
+		print_number(e, op, t->at->args[0]);
+		text_printf(&e->run, ", %lld)", (long long)t->at->limit);
 	}
 }
 

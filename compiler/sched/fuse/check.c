@@ -33,10 +33,11 @@ check_step(const Check *c, Op *op)
 	const Kernel *k = loops ? view_kernels(c->view, op) : NULL;
 	bool nest = k;
 
-	/* Where a dot starts is looked up in memory, or an offset. */
+	/* Where a dot starts is looked up in memory, an offset, or a number that is known. */
 	for (const Node *x = nest && k->kind == KERNEL_dot ? k->nodes : NULL; x; x = x->next)
 		nest &= x->kind == NODE_load || x->kind == NODE_clamp || x->kind == NODE_dot
-			|| x->kind == NODE_scalar;
+			|| x->kind == NODE_scalar
+			|| (x->kind == NODE_constant && !x->op->results[0]->type.rank);
 	if (loops && !nest) {
 		wrong(c, "%%%s is not one loop nest", name);
 		return;
