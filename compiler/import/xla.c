@@ -510,26 +510,36 @@ walk_branches(Xla *xla, const Instruction *instr, int64_t trips, bool counted)
 	return true;
 }
 
+/* A condition is asked once more than the body runs. */
+static bool
+walk_loop(Xla *xla, Computation *of, const Instruction *instr, int64_t trips, bool counted)
+{
+	Computation *condition = named_computation(xla, instr, "condition=");
+	Computation *body = named_computation(xla, instr, "body=");
+	int64_t times = 1, asked = trips;
+	bool known = trips_of(xla, of, instr, &times) && mul_i64(trips, times, &times)
+		&& add_i64(trips, times, &asked);
+
+	if (!known)
+		times = asked = trips;
+	counted &= known;
+	return (!condition || walk(xla, condition, asked, counted))
+		&& (!body || walk(xla, body, times, counted));
+}
+
 static bool
 walk_instruction(Xla *xla, Computation *of, const Instruction *instr, int64_t trips,
 	bool counted)
 {
-	Computation *inner = NULL;
-	int64_t times = 1;
-
 	if (instr->collective != OP_COUNT)
 		return add_transfer(xla, of, instr, trips, counted);
 	if (instr->opcode == X_conditional)
 		return walk_branches(xla, instr, trips, counted);
-	if (instr->opcode == X_while) {
-		bool known = trips_of(xla, of, instr, &times) && mul_i64(trips, times, &times);
-		inner = named_computation(xla, instr, "body=");
-		trips = known ? times : trips;
-		counted = counted && known;
-	} else if (instr->opcode == X_call) {
-		inner = named_computation(xla, instr, "to_apply=");
-	}
-	return !inner || walk(xla, inner, trips, counted);
+	if (instr->opcode == X_while)
+		return walk_loop(xla, of, instr, trips, counted);
+	Computation *called =
+		instr->opcode == X_call ? named_computation(xla, instr, "to_apply=") : NULL;
+	return !called || walk(xla, called, trips, counted);
 }
 
 static bool

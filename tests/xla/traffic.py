@@ -156,7 +156,9 @@ class Program:
         for name, type_, kind, _, rest in ops:
             if kind == "while":
                 condition, inner = (re.search(key + r"=%?([\w.-]+)", rest)[1] for key in ("condition", "body"))
-                yield from self.sends(inner, times * self.trips(condition))
+                trips = self.trips(condition)
+                yield from self.sends(inner, times * trips)
+                yield from self.sends(condition, times * (trips + 1))
             elif kind == "call":
                 yield from self.sends(re.search(r"to_apply=%?([\w.-]+)", rest)[1], times)
             elif kind == "conditional" or "collective" in kind or kind.endswith("-start"):
