@@ -44,8 +44,8 @@ take_of_each(Strip *strip, int64_t each, int64_t from, int64_t n)
 }
 
 /* One dim after the other. */
-static bool
-take_slice(const Op *slice, Strip *strip)
+bool
+strip_take(const Op *slice, Strip *strip)
 {
 	Type type = slice->operands[0]->type;
 	const Ints *start = op_ints(slice, A_start), *limit = op_ints(slice, A_limit);
@@ -82,7 +82,7 @@ find(const Value *v, const Op *fusion, Strip *strip)
 	if (!v->def || !(fusion || op_is_strip(v->def)))
 		return true;
 	return n && dtypes[v->type.dtype].bits >= 8 && find(v->def->operands[0], fusion, strip)
-		&& take_slice(v->def, strip);
+		&& strip_take(v->def, strip);
 }
 
 bool

@@ -19,6 +19,8 @@ bool value_is_strip(const Value *v);
 bool strip_find(const Value *v, Strip *strip);
 /* Of a fusion that only takes parts of its operand: where its result would lie. */
 bool strip_of_slices(const Op *fusion, Strip *strip);
+/* From where the operand of a slice lies to where its result does.  False: as above. */
+bool strip_take(const Op *slice, Strip *strip);
 /* Can the collective read its operand from there? */
 bool strip_is_readable(const Op *collective, const Strip *strip);
 

@@ -30,7 +30,7 @@ const percent = (part, whole) => whole > 0 ? (100 * part / whole).toFixed(part <
 
 // "3 x all-gather of W over X", "n x if": a step, or steps that are equal, in the words of --emit=cost.
 function words(op) {
-  const n = op.n || 1, named = n === 1 && op.value in D.values;
+  const n = op.n || 1, named = op.one !== false && op.value in D.values;
   const times = op.trips === null ? (n > 1 ? n + " x " : "") + "n x " : n * op.trips !== 1 ? n * op.trips + " x " : "";
   return times + (moves(op) ? op.kind : op.what) + (named ? " of " + op.value : moves(op) ? " of " + op.what : "") + (moves(op) ? " over " + op.axes.join(", ") : "");
 }
@@ -188,14 +188,14 @@ function remedy(op) {
   const asked = r.message.includes("asked for") ? ["asked for"] : [];
   return asked.concat(r.lines || [], (r.choices || []).map(c => c.text || c.edit || "")).join("; ").replace(/avoid it: ?/g, "") || "nothing was found to write otherwise";
 }
-// Equal ones of one line, as of unrolled layers, are a row.
+// Equal ones of one line, as of unrolled layers, are a row; `one`: of one value.
 function folded(list) {
   const rows = new Map();
   for (const op of list) {
     const key = [op.line, op.kind, op.axes, op.what, op.trips, op.seconds, op.flops, op.hbm_bytes, op.wire_bytes].join("|");
     const row = rows.get(key);
-    if (!row) rows.set(key, {...op, n: 1, first: op});
-    else { row.n++; for (const f of ["seconds", "exposed_seconds", "wire_bytes", "hbm_bytes", "flops"]) row[f] += op[f]; }
+    if (!row) rows.set(key, {...op, n: 1, one: true, first: op});
+    else { row.n++; row.one &&= op.value === row.value; for (const f of ["seconds", "exposed_seconds", "wire_bytes", "hbm_bytes", "flops"]) row[f] += op[f]; }
   }
   return [...rows.values()];
 }

@@ -47,11 +47,14 @@ all_read_strip(const Readers *readers, const Value *v, const Strip *strip)
 {
 	bool all = true;
 
-	for (const Reader *r = readers->of[v->id]; r && all; r = r->next)
-		all = r->op->block == v->block
-			&& (op_renames(r->op) || op_is_strip(r->op)
-					? all_read_strip(readers, r->op->results[0], strip)
+	for (const Reader *r = readers->of[v->id]; r && all; r = r->next) {
+		bool slices = op_is_strip(r->op);
+		Strip part = *strip;
+		all = r->op->block == v->block && (!slices || strip_take(r->op, &part))
+			&& (slices || op_renames(r->op)
+					? all_read_strip(readers, r->op->results[0], &part)
 					: strip_is_readable(r->op, strip));
+	}
 	return all;
 }
 
