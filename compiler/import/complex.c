@@ -390,7 +390,7 @@ is_complex(const Import *in, const MlirOp *op)
 	for (int i = 0; i < op->types.n; i++)
 		if (type_is_complex(op->types.v[i]))
 			return true;
-	if (op->types.n != 1 || in->noperands < 1 || in->operands[0] == &in->nothing)
+	if (op->types.n != 1 || in->noperands < 1)
 		return false;
 	const MlirType *type = op->types.v[0];
 	bool more = in->operands[0]->type.rank == type->rank + 1;

@@ -396,8 +396,8 @@ import_op_case(Import *in, const MlirOp *op, int is_if)
 	enum { MOST = 64 };
 	int n = op->regions.n;
 
-	if (!op->types.n) /* nothing comes of it */
-		return true;
+	if (!op->types.n)
+		return import_op_opaque(in, op, 0);
 	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1 || n > MOST)
 		return read_lacks(in, op, "a choice of very many branches");
 	Captures c = captures_of(in, op);

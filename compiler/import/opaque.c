@@ -296,7 +296,9 @@ read_opaque(Import *in, const MlirOp *op, const char *what)
 	for (int i = 0; i < in->noperands; i++)
 		types[i] = in->operands[i]->type;
 	made_types = types + in->noperands;
-	note_missing(in, what ? what : opaque_name(in, op), true);
+	note_missing(in, what ? what : opaque_name(in, op), n ? LACK_formula : LACK_result);
+	if (!n)
+		return true;
 	for (int i = 0; i < n; i++)
 		if (!type_result(in, op, i, &made_types[i]))
 			return false;
@@ -307,9 +309,9 @@ read_opaque(Import *in, const MlirOp *op, const char *what)
 		.declared = in->make.range};
 	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
 		return read_wrong(in, op->range, "%s has too many dims", op->name);
-	Op *made = n ? make_begin(in->make, O_extern, in->noperands, in->operands) : NULL;
+	Op *made = make_begin(in->make, O_extern, in->noperands, in->operands);
 	if (!made)
-		return n == 0;
+		return false;
 	made->external = x;
 	made->results[0]->type = made_types[0];
 	for (int i = 1; i < n; i++)

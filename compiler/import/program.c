@@ -212,15 +212,15 @@ read_entry(Import *in)
 
 /* What is missing, how often, where, in one message. */
 static void
-list_missing(Import *in, DiagCode code, bool opaque, const char *words)
+list_missing(Import *in, DiagCode code, Lack lack, const char *words)
 {
 	const Missing *first = NULL;
 	int n = 0;
 
 	for (int i = 0; i < table_count(in->missing); i++) {
 		const Missing *missing = table_value(in->missing, i);
-		n += missing->opaque == opaque;
-		first = !first && missing->opaque == opaque ? missing : first;
+		n += missing->lack == lack;
+		first = !first && missing->lack == lack ? missing : first;
 	}
 	if (!first)
 		return;
@@ -228,7 +228,7 @@ list_missing(Import *in, DiagCode code, bool opaque, const char *words)
 		n > 1 ? "some ops" : "an op", n > 1 ? "have" : "has", words);
 	for (int i = 0; i < table_count(in->missing); i++) {
 		const Missing *missing = table_value(in->missing, i);
-		if (missing->opaque == opaque)
+		if (missing->lack == lack)
 			diag_line(in->session, "%s:%d: %s%s",
 				source_path(in->session, missing->range.file),
 				missing->range.line, missing->what,
@@ -271,16 +271,19 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
 	}
-	bool right = in.program && find_functions(&in) && tiles_mesh(&in)
+	bool right = in.program && find_functions(&in) && empty_drop(&in) && tiles_mesh(&in)
 		&& mesh_read(&in, options) && shard_maps_read(&in) && asked_read(&in, options)
 		&& read_entry(&in);
 	if (in.program)
-		list_missing(&in, DIAG_jax_op, false, "no counterpart in shdc");
+		list_missing(&in, DIAG_jax_op, LACK_op, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);
 	if (right)
 		join_shifts(in.module, a);
 	if (right)
-		list_missing(&in, DIAG_jax_opaque, true,
+		list_missing(&in, DIAG_jax_left_out, LACK_result,
+			"no result; left out, with what is done on the host");
+	if (right)
+		list_missing(&in, DIAG_jax_opaque, LACK_formula,
 			"no counterpart in shdc; planned as memory that is read and written, "
 			"not run");
 	return right ? in.module : NULL;

@@ -24,7 +24,7 @@ read_wrong(Import *in, Range where, const char *fmt, ...)
 
 /* Zeros stand for the results, so that what else is missing is found in one run. */
 void
-note_missing(Import *in, const char *what, bool opaque)
+note_missing(Import *in, const char *what, Lack lack)
 {
 	Range r = in->make.range;
 	const char *key = arena_printf(in->arena, "%s@%d:%d", what, r.file, r.line);
@@ -32,7 +32,7 @@ note_missing(Import *in, const char *what, bool opaque)
 
 	if (!missing) {
 		missing = NEW(in->arena, Missing);
-		*missing = (Missing){what, r, 0, opaque};
+		*missing = (Missing){what, r, 0, lack};
 		table_set(in->missing, key, missing);
 	}
 	missing->n++;
@@ -41,7 +41,7 @@ note_missing(Import *in, const char *what, bool opaque)
 bool
 read_lacks(Import *in, const MlirOp *op, const char *what)
 {
-	note_missing(in, what, false);
+	note_missing(in, what, LACK_op);
 	for (int i = 0; i < op->types.n; i++) {
 		Type type;
 		if (!type_result(in, op, i, &type))
@@ -224,56 +224,6 @@ entered(void *owner, Op *made)
 	return in->nops < MAX_IMPORTED;
 }
 
-/* ---- tensors without elements, which scans of pairs cut off and put back */
-
-static bool
-has_elements(const MlirType *type)
-{
-	for (int d = 0; type->tensor && d < type->rank && d < MAX_RANK; d++)
-		if (type->dims[d] == 0)
-			return false;
-	return true;
-}
-
-static bool
-makes_nothing(const MlirOp *op)
-{
-	int n = 0;
-
-	for (int i = 0; i < op->types.n; i++)
-		n += !has_elements(op->types.v[i]);
-	return n > 0 && n == op->types.n && op->regions.n == 0;
-}
-
-/* A padding, or a reduction, of no elements is what it begins with, everywhere. */
-static bool
-is_only_around(const Import *in, const MlirOp *op)
-{
-	bool around =
-		!strcmp(op->name, "stablehlo.pad") || !strcmp(op->name, "stablehlo.reduce");
-
-	return around && op->types.n == 1 && in->noperands == 2
-		&& in->operands[0] == &in->nothing && in->operands[1] != &in->nothing
-		&& !in->operands[1]->type.rank;
-}
-
-/* Of the operands only those that have elements are left: to a concatenation they are the
-   same.  False after a message, where it is another op. */
-static bool
-leave_out_empty(Import *in, const MlirOp *op)
-{
-	int n = 0;
-
-	for (int i = 0; i < in->noperands; i++)
-		if (in->operands[i] != &in->nothing)
-			in->operands[n++] = in->operands[i];
-	if (n < in->noperands && strcmp(op->name, "stablehlo.concatenate") != 0)
-		return read_wrong(in, op->range, "%s of a tensor with a dim of size 0",
-			op->name);
-	in->noperands = n;
-	return true;
-}
-
 Make
 make_at(Import *in, const MlirOp *op)
 {
@@ -301,19 +251,8 @@ read_op(Import *in, const MlirOp *op)
 		return false;
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
-	if (makes_nothing(op)) {
-		for (int i = 0; i < op->types.n; i++)
-			results[i] = &in->nothing;
-		bind_results(in, op);
-		return true;
-	}
-	Type type;
-	bool around = is_only_around(in, op), right = around && type_result(in, op, 0, &type);
-	if (right)
-		results[0] = make_splat(in->make, in->operands[1], &type);
-	else if (around || !leave_out_empty(in, op))
-		return false;
-	else if (!in->complex(in, op, row, &right))
+	bool right;
+	if (!in->complex(in, op, row, &right))
 		right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
@@ -325,8 +264,7 @@ read_op(Import *in, const MlirOp *op)
 	return right;
 }
 
-/* An op that ends a block. */
-static bool
+bool
 ends_block(const MlirOp *op)
 {
 	static const char *const names[] = {"return", "func.return", "stablehlo.return",
@@ -351,12 +289,6 @@ read_block(Import *in, const MlirBlock *block, Value *const *args, int *n)
 		if (ends_block(op)) {
 			if (!find_operands(in, op))
 				return NULL;
-			for (int k = 0; k < in->noperands; k++)
-				if (in->operands[k] == &in->nothing) {
-					read_wrong(in, op->range,
-						"this returns a tensor with a dim of size 0");
-					return NULL;
-				}
 			*n = in->noperands;
 			return in->operands;
 		}

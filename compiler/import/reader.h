@@ -38,12 +38,18 @@ typedef struct Caller {
 	const struct Caller *outer;
 } Caller;
 
+typedef enum Lack {
+	LACK_op,
+	LACK_formula, /* it is planned all the same */
+	LACK_result,  /* it is left out */
+} Lack;
+
 /* An op without a counterpart, at one line. */
 typedef struct Missing {
 	const char *what;
 	Range range;
 	int n;
-	bool opaque; /* planned all the same */
+	Lack lack;
 } Missing;
 
 typedef struct Import Import;
@@ -89,7 +95,6 @@ struct Import {
 	int nasked;
 	const char *explain; /* what is called so gets its name */
 	Table *names;	     /* of all that it could be about */
-	Value nothing;	     /* what has no elements */
 	/* of the op that is being built */
 	int noperands;
 	Value **operands;
@@ -100,11 +105,13 @@ struct Import {
 /* ---- read.c */
 /* What is returned of a block whose parameters are these; NULL after a message. */
 Value **read_block(Import *in, const MlirBlock *block, Value *const *args, int *n);
+/* Does it return values? */
+bool ends_block(const MlirOp *op);
 /* What builds the ops that this one becomes. */
 Make make_at(Import *in, const MlirOp *op);
 /* A message, and false. */
 bool read_wrong(Import *in, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void note_missing(Import *in, const char *what, bool opaque);
+void note_missing(Import *in, const char *what, Lack lack);
 /* The op, as it stands here, has no counterpart, and without it the program is another;
    its results are zeros. */
 bool read_lacks(Import *in, const MlirOp *op, const char *what);
@@ -114,6 +121,9 @@ bool type_is_complex(const MlirType *type);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
 /* Of result i. */
 bool type_result(Import *in, const MlirOp *op, int i, Type *type);
+
+/* ---- empty.c: tokens, and tensors without elements, are taken out; false after a message */
+bool empty_drop(Import *in);
 
 /* ---- complex.c: false, where it has no complex numbers, or is the same of these; else
    whether it went well */
