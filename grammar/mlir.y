@@ -363,6 +363,7 @@ item:
 | WORD					{ $$ = mlir_loose(parser, ATTR(word, @1, .text = $1)); }
 | DENSE					{ $$ = mlir_loose(parser, $1); }
 | WORD "=" plain			{ $$ = mlir_entry(parser, $1, $3); }
+| WORD "=" "<" entries ">"		{ $$ = mlir_entry(parser, $1, ATTR(dict, @$, .items = $entries)); }
 | WORD "=" list "x" list		{ $$ = mlir_entry(parser, $1, mlir_pair(parser, $3, $5)); }
 | WORD "=" list "x" list "->" list	{ $$ = mlir_entry(parser, $1, mlir_triple(parser, $3, $5, $7)); }
 
