@@ -183,7 +183,7 @@ is_state(const Type *type)
 bool
 import_op_random(Import *in, const MlirOp *op, int detail)
 {
-	const char *algorithm = word_of(in, op, "algorithm");
+	const char *algorithm = word_of(in, op, "rng_algorithm");
 	Type type, next;
 	Make k = in->make;
 	int64_t counts;
