@@ -27,7 +27,17 @@ dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb, const N
 	return make_dot(k, a, b, &dims, dtype);
 }
 
-/* Operands of two dtypes have the wider of them, or the result's. */
+/* Of two dtypes the wider; of booleans that of the result, or what counts the true ones. */
+static DType
+factor_dtype(DType a, DType b, DType result)
+{
+	DType wider = dtypes[a].bits >= dtypes[b].bits ? a : b;
+
+	if (wider != D_pred)
+		return wider;
+	return result == D_pred ? D_i32 : result;
+}
+
 bool
 import_op_dot(Import *in, const MlirOp *op, int detail)
 {
@@ -44,13 +54,15 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 	if (lb.n != rb.n || lc.n != rc.n)
 		return read_wrong(in, op->range, "the dims of this product do not match");
 	Value *a = in->operands[0], *b = in->operands[1];
-	if (a->type.dtype != b->type.dtype) {
-		bool wider = dtypes[a->type.dtype].bits >= dtypes[b->type.dtype].bits;
-		DType dtype = wider ? a->type.dtype : b->type.dtype;
-		a = make_convert(in->make, a, dtype);
-		b = make_convert(in->make, b, dtype);
+	DType dtype = factor_dtype(a->type.dtype, b->type.dtype, type.dtype);
+	a = make_convert(in->make, a, dtype);
+	b = make_convert(in->make, b, dtype);
+	if (type.dtype != D_pred) {
+		in->results[0] = dot_of(in->make, a, b, &lb, &rb, &lc, &rc, type.dtype);
+		return true;
 	}
-	in->results[0] = dot_of(in->make, a, b, &lb, &rb, &lc, &rc, type.dtype);
+	Value *sum = dot_of(in->make, a, b, &lb, &rb, &lc, &rc, dtype);
+	in->results[0] = sum ? compare_with(in->make, DIR_NE, sum, 0) : NULL;
 	return true;
 }
 
