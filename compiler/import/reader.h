@@ -73,6 +73,7 @@ struct Import {
 	Module *module;
 	Table *rows;		 /* of ops.def, by name */
 	Table *functions;	 /* by name: const MlirOp */
+	Table *axes;		 /* what we call them, by the names in the text */
 	const MlirAttr *mesh;	 /* of the text, with axes of size 1; or NULL */
 	const MlirAttr *tiled;	 /* the first placement without names, if the mesh is of such */
 	int64_t ends[MOST_ENDS]; /* 1 = ends[0] < ...: its axes lie between */

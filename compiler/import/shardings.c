@@ -4,7 +4,8 @@
  *   <@mesh, [{"x"}, {"y":(1)2, ?}p1], replicated={"z"}>
  *
  * Axes of size 1 move nothing: the module does not have them.  An axis that is called by
- * other than letters and digits, "mesh-x", has _ in their place.
+ * other than letters and digits, "mesh-x", has _ in their place, and a number behind where
+ * another is called so.
  */
 #include <ctype.h>
 #include <string.h>
@@ -22,7 +23,7 @@ is_sized(const ImportOptions *options, const char *name)
 
 /* What our text may call it. */
 static const char *
-axis_name(Import *in, const char *name)
+spelled(Import *in, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -33,6 +34,39 @@ axis_name(Import *in, const char *name)
 		if (!isascii((unsigned char)own[i]) || !isalnum((unsigned char)own[i]))
 			own[i] = '_';
 	return is_identifier(own) ? own : arena_printf(in->session->arena, "x%s", own);
+}
+
+/* Axes keep names that we can spell; of others that come to one, the second is told. */
+static void
+name_axes(Import *in, const MlirAttr *mesh)
+{
+	Table *taken = table_new(in->arena);
+
+	in->axes = table_new(in->arena);
+	for (int others = 0; others < 2; others++)
+		for (int i = 0; mesh && i < mesh->items.n; i++) {
+			const MlirAxis *axis = mesh->items.v[i];
+			const char *plain = spelled(in, axis->name), *own = plain;
+			if (others == is_identifier(axis->name)
+				|| table_get(in->axes, axis->name))
+				continue;
+			for (int k = 2; !table_add(taken, own, in); k++)
+				own = arena_printf(in->session->arena, "%s_%d", plain, k);
+			table_set(in->axes, axis->name, (void *)own);
+			if (own != plain)
+				diag(in->session, DIAG_jax_axis, axis->range,
+					"axis \"%s\" is called %s here: there is another %s",
+					axis->name, own, plain);
+		}
+}
+
+/* What is called so on the command line may be in no text. */
+static const char *
+axis_name(Import *in, const char *name)
+{
+	const char *own = table_get(in->axes, name);
+
+	return own ? own : spelled(in, name);
 }
 
 /* The axes of a mesh of more than one device that are longer than 1, or could be. */
@@ -73,12 +107,13 @@ mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
 	const MlirAttr *named = find_mesh(in), *mesh = named ? named : in->mesh;
-	int n = mesh ? long_axes(in, mesh, options, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
+	int n;
 
 	in->tiled = named ? NULL : in->tiled;
 	in->mesh = mesh;
-
+	name_axes(in, mesh);
+	n = mesh ? long_axes(in, mesh, options, axes) : 0;
 	if (n > MAX_AXES)
 		return read_wrong(in, where, "a mesh has at most %d axes longer than 1",
 			MAX_AXES);
@@ -88,7 +123,7 @@ mesh_read(Import *in, const ImportOptions *options)
 		for (int j = 0; j < i; j++)
 			if (!strcmp(axes[j].name, axes[i].name))
 				return read_wrong(in, axes[i].range,
-					"two axes would be called %.40s", axes[i].name);
+					"two axes are called %.40s", axes[i].name);
 	}
 	if (!options->mesh(options->data, in->module, n, axes, where))
 		return false;
