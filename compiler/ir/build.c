@@ -13,7 +13,8 @@
 /* ---- modules, blocks, names ----------------------------------------- */
 
 /* What HLO takes as a name: letters, digits, '_' and '.', no digit first, no
-   word that it knows as a type.  Two dots are for the tuples of dumps. */
+   word that it knows as a type.  Two dots are for the tuples of dumps; behind one at the
+   end there may be a number to come. */
 static char *
 clean_name(Arena *a, const char *wanted)
 {
@@ -22,7 +23,8 @@ clean_name(Arena *a, const char *wanted)
 	if (!isalpha((unsigned char)wanted[0]) && wanted[0] != '_')
 		*end++ = '_';
 	for (const char *c = wanted; *c; c++)
-		*end++ = isalnum((unsigned char)*c) || (*c == '.' && c[1] != '.') ? *c : '_';
+		*end++ = isalnum((unsigned char)*c) || (*c == '.' && c[1] && c[1] != '.') ? *c
+											  : '_';
 	if (hlo_reserved(wanted))
 		*end++ = '_';
 	*end = '\0';
