@@ -1,6 +1,7 @@
 /*
  * mlir_make.c - the nodes of StableHLO's tree, and the tokens with a value.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,17 +135,36 @@ mlir_scan_value(MlirParser *parser, MLIR_STYPE *value, Range r, const char *text
 	return MT_VALUE;
 }
 
+static int
+hex_digit(char c)
+{
+	return isdigit((unsigned char)c)     ? c - '0'
+		: isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+					     : -1;
+}
+
+/* What \" \\ \n \t and \C3 stand for; *from goes to the last letter of it. */
+static char
+escaped(const char **from)
+{
+	int high = hex_digit((*from)[1]), low = high < 0 ? -1 : hex_digit((*from)[2]);
+
+	++*from;
+	if (low >= 0 && high * 16 + low) {
+		++*from;
+		return (char)(high * 16 + low);
+	}
+	return **from == 'n' ? '\n' : **from == 't' ? '\t' : **from;
+}
+
 /* Without quotes and escapes. */
 static const char *
 unquoted(MlirParser *parser, const char *text)
 {
 	char *s = arena_strndup(parser->session->arena, text + 1, strlen(text) - 2), *to = s;
 
-	for (const char *from = s; *from; from++) {
-		if (*from == '\\' && from[1])
-			from++;
-		*to++ = *from;
-	}
+	for (const char *from = s; *from; from++)
+		*to++ = *from == '\\' && from[1] ? escaped(&from) : *from;
 	*to = '\0';
 	return s;
 }
