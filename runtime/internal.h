@@ -306,11 +306,6 @@ bool rt_is_float(shdrt_dtype dtype);
 /* One element as a double. */
 double rt_element_double(shdrt_dtype dtype, const void *data, size_t i);
 
-/* ---- names.c */
-
-/* The same name, as Python writes a path or with dots: params['w'][0], params.w_0. */
-bool rt_same_name(const char *a, const char *b);
-
 /* ---- tensor_file.c, npy.c, npz.c, safetensors.c: tensors in files ---- */
 
 /*

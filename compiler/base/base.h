@@ -111,6 +111,8 @@ void text_json(Text *t, const char *s);
 /* runtime/nearest.c, of which base is built, too: the nearest of n words, for "did you
    mean"; NULL if none is near. */
 const char *rt_nearest_word(const char *word, const char *const *words, int n);
+/* runtime/names.c: the same name, as Python writes a path or with dots. */
+bool rt_same_name(const char *a, const char *b);
 
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */
 typedef struct Table Table;

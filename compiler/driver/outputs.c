@@ -72,7 +72,7 @@ outputs_add_missing(CommandLine *line, const char *name)
 bool
 outputs_explain(CommandLine *line, const char *name)
 {
-	line->options->explain = path_dotted(line->session->arena, name);
+	line->options->explain = name;
 	return outputs_add_missing(line, "explain");
 }
 

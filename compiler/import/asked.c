@@ -16,7 +16,8 @@
 
 struct Asked {
 	const char *text;    /* as it was given */
-	const char *pattern; /* of names with dots */
+	const char *path;    /* what is before its = */
+	const char *pattern; /* ... with dots */
 	const MlirAttr *placement;
 	bool met;
 };
@@ -119,7 +120,8 @@ read_one(Import *in, Asked *asked)
 
 	if (!n)
 		return wrong(&rd, how_written);
-	asked->pattern = path_dotted(in->arena, arena_strndup(in->arena, asked->text, n));
+	asked->path = arena_strndup(in->arena, asked->text, n);
+	asked->pattern = path_dotted(in->arena, asked->path);
 	attr->kind = MLIR_sharding;
 	attr->sharding = NEW(in->arena, MlirSharding);
 	if (!take(&rd, ']')) {
@@ -151,13 +153,21 @@ asked_read(Import *in, const ImportOptions *options)
 
 /* ---- what they are asked of */
 
+static bool
+is_meant(Import *in, const Asked *asked, const char *name)
+{
+	return strchr(asked->path, '*')
+		? !fnmatch(asked->pattern, path_dotted(in->arena, name), FNM_NOESCAPE)
+		: rt_same_name(asked->path, name);
+}
+
 bool
 asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
 {
 	for (int i = in->nasked - 1; i >= 0; i--) {
 		Asked *asked = &in->asked[i];
 		Reading rd = {in, asked, ""};
-		if (fnmatch(asked->pattern, name, FNM_NOESCAPE))
+		if (!is_meant(in, asked, name))
 			continue;
 		asked->met = true;
 		if (asked->placement->sharding->dims.n != rank)
@@ -196,7 +206,7 @@ asked_place(Import *in, const MlirOp *op)
 
 	if (!name)
 		return true;
-	if (in->explain && !strcmp(in->explain, name))
+	if (in->explain && rt_same_name(in->explain, name))
 		name_value(in, name, v);
 	if (!asked_of(in, name, v->type.rank, &p, &asked))
 		return false;

@@ -119,6 +119,55 @@ is_donated(Import *in, const MlirOp *function, int i)
 		|| (donor && donor->kind == MLIR_word && !strcmp(donor->text, "true"));
 }
 
+/* JAX's text of a result. */
+static const char *
+result_text(Import *in, const MlirOp *function, int i, bool *given)
+{
+	const MlirAttr *info = own_attribute(in, function, "res_attrs", i, "jax.result_info");
+	const char *text = info && info->kind == MLIR_string ? info->text : "";
+
+	*given = info != NULL;
+	if (*text == '[' || *text == '.' || !*text) /* of JAX 0.4 */
+		text = arena_printf(in->session->arena, "result%s", text);
+	return text;
+}
+
+static void
+note_path(Import *in, const char *text)
+{
+	const char *path = path_dotted(in->arena, text), *other;
+
+	if (!table_add(in->paths, path, (void *)text) && (other = table_get(in->paths, path))
+		&& strcmp(other, text))
+		table_set(in->paths, path, "");
+}
+
+static void
+note_paths(Import *in, const MlirOp *function)
+{
+	const MlirBlock *block = function->regions.v[0];
+	const MlirAttr *results = attr_of(in, function, "res_attrs");
+	bool given;
+
+	in->paths = table_new(in->arena);
+	for (int i = 0; i < block->params.n; i++) {
+		const MlirParam *param = block->params.v[i];
+		if (place_text(in, param->place))
+			note_path(in, place_text(in, param->place));
+	}
+	for (int i = 0; results && i < results->items.n; i++)
+		note_path(in, result_text(in, function, i, &given));
+}
+
+/* What is called `text` in Python: with dots, unless that may be another. */
+static const char *
+told_name(Import *in, const char *text, const char *path)
+{
+	const char *known = text ? table_get(in->paths, path) : NULL;
+
+	return known && !*known ? text : path;
+}
+
 static bool
 add_params(Import *in, const MlirOp *function, Value **args)
 {
@@ -127,7 +176,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 	for (int i = 0; i < block->params.n; i++) {
 		const MlirParam *param = block->params.v[i];
 		const MlirAttr *sharding;
-		const char *path = place_path(in, param->place);
+		const char *path = place_path(in, param->place), *name;
 		Type type;
 		if (!type_read(in, function, param->type, &type)
 			|| !own_sharding(in, function, "arg_attrs", i, type.rank, &sharding))
@@ -140,12 +189,13 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->range = param->range;
 		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
 			return false;
-		if (!asked_of(in, path, type.rank, &v->placement, &v->annotated))
+		name = told_name(in, place_text(in, param->place), path);
+		if (!asked_of(in, name, type.rank, &v->placement, &v->annotated))
 			return false;
 		v->kept = !is_donated(in, function, i);
 		args[i] = v;
 		table_set(in->module->python, v->name, (void *)place_text(in, param->place));
-		add_named(in, path, v);
+		add_named(in, name, v);
 	}
 	return true;
 }
@@ -157,13 +207,11 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 	Value **outputs = NEW_ARRAY(in->arena, Value *, n + 1);
 
 	for (int i = 0; i < n; i++) {
-		const MlirAttr *info =
-			own_attribute(in, function, "res_attrs", i, "jax.result_info");
 		const MlirAttr *sharding;
-		const char *text = info && info->kind == MLIR_string ? info->text : "";
-		if (*text == '[' || *text == '.' || !*text) /* of JAX 0.4 */
-			text = arena_printf(in->session->arena, "result%s", text);
+		bool given;
+		const char *text = result_text(in, function, i, &given);
 		const char *path = path_dotted(in->arena, text);
+		const char *name = told_name(in, text, path);
 		in->make.range = function->range;
 		in->make.label = "return";
 		in->make.block = m->entry;
@@ -175,11 +223,11 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
 			return false;
 		v->annotated = sharding != NULL;
-		if (!asked_of(in, path, v->type.rank, &v->placement, &v->annotated))
+		if (!asked_of(in, name, v->type.rank, &v->placement, &v->annotated))
 			return false;
 		outputs[i] = v;
-		table_set(m->python, v->name, (void *)(info ? text : "the result"));
-		Named result = {add_named(in, path, v), v, v->type, v->placement};
+		table_set(m->python, v->name, (void *)(given ? text : "the result"));
+		Named result = {add_named(in, name, v), v, v->type, v->placement};
 		APPEND(in->session->arena, m->results, m->nresults, result);
 	}
 	make_return(m->entry, n, outputs, function->range, "return");
@@ -200,6 +248,7 @@ read_entry(Import *in)
 	in->block = in->module->entry;
 	in->scope = &scope;
 	in->make = make_at(in, main);
+	note_paths(in, main);
 	if (!add_params(in, main, args))
 		return false;
 	Value **returned = read_block(in, block, args, &n);

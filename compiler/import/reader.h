@@ -96,6 +96,7 @@ struct Import {
 	int nasked;
 	const char *explain; /* what is called so gets its name */
 	Table *names;	     /* of all that it could be about */
+	Table *paths;	     /* of arguments and results, with dots: "" is of several */
 	/* of the op that is being built */
 	int noperands;
 	Value **operands;

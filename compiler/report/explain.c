@@ -142,7 +142,7 @@ involves(const Explainer *e, const Ledger *l, const Transfer *x)
 
 	for (int i = 0; i < m->nnamed; i++) {
 		const Value *v = m->named[i].value;
-		if (!v || strcmp(m->named[i].name, e->name) != 0)
+		if (!v || !rt_same_name(m->named[i].name, e->name))
 			continue;
 		if (x->value == v || x->becomes == v)
 			return true;
@@ -352,10 +352,10 @@ is_known(const Module *m, const char *name)
 
 	for (int i = 0; i < m->nnamed; i++) {
 		names[i] = m->named[i].name;
-		known |= strcmp(names[i], name) == 0;
+		known |= rt_same_name(names[i], name);
 	}
 	for (int i = 0; i < m->nresults; i++)
-		known |= strcmp(m->results[i].name, name) == 0;
+		known |= rt_same_name(m->results[i].name, name);
 	if (known)
 		return true;
 	const char *near = inner_name(names, m->nnamed, name);
@@ -381,7 +381,7 @@ explain_values(Explainer *e)
 	e->t = &t;
 	for (int i = 0; i < n; i++) {
 		int result = i - (n - m->nresults);
-		if (e->name && strcmp(e->name, told[i]->name) != 0)
+		if (e->name && !rt_same_name(e->name, told[i]->name))
 			continue;
 		explain_value(e, result < 0 ? "" : "result ", told[i],
 			result < 0 ? told[i]->value : m->entry->last->operands[result]);

@@ -604,7 +604,7 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 	g.bottom = g.y;
 	for (int i = 0; i < n; i++) {
 		Gallery one = {.o = o};
-		if (o->name && strcmp(told[i]->name, o->name) != 0)
+		if (o->name && !rt_same_name(told[i]->name, o->name))
 			continue;
 		show(svg ? &one : &g, m, told[i]);
 		if (svg)
