@@ -212,7 +212,8 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		const char *text = result_text(in, function, i, &given);
 		const char *path = path_dotted(in->arena, text);
 		const char *name = told_name(in, text, path);
-		in->make.range = function->range;
+		const Op *maker = returned[i]->def;
+		in->make.range = maker && maker->range.file ? maker->range : function->range;
 		in->make.label = "return";
 		in->make.block = m->entry;
 		Value *v = make_unary(named(in->make, path), O_output, returned[i]);
