@@ -6,7 +6,8 @@
  * An op belongs to an expression by its innermost frame.  What an expression makes is the
  * last that was lowered for it.  What the program asks for gradients has more for one that
  * is not linear, in no certain order, so those are left out; and what is computed backward
- * has the frames of what it is the gradient of.
+ * has the frames of what it is the gradient of.  Inside of vmap a value has a dim more than
+ * the expression.
  */
 #include <string.h>
 

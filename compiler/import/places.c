@@ -101,7 +101,8 @@ place_is_written(Import *in, const MlirPlace *place)
 	int hops = MAX_HOPS;
 
 	for (const Caller *c = in->caller; named; c = c->outer) {
-		if (named->kind == PLACE_named && strstr(named->text, "transpose("))
+		if (named->kind == PLACE_named
+			&& (strstr(named->text, "transpose(") || strstr(named->text, "vmap(")))
 			return false;
 		if (!c)
 			break;

@@ -167,7 +167,8 @@ const char *place_label(Import *in, const MlirPlace *place);
 const char *place_text(Import *in, const MlirPlace *place);
 /* params.layers.wq of "params['layers']['wq']"; NULL: it has no name. */
 const char *place_path(Import *in, const MlirPlace *place);
-/* Is its innermost frame of the program, and is it no part of what goes backward? */
+/* Is its innermost frame of the program, and is it what the line makes: no part of what goes
+   backward, nor of what vmap() gives a dim that the line has not? */
 bool place_is_written(Import *in, const MlirPlace *place);
 /* h_0/attn/dot_general:119, without what jit() and jvp() are about; NULL: it has none. */
 const char *place_name(Import *in, const MlirPlace *place, Range at);
