@@ -111,7 +111,7 @@ front_tokens(Session *s, const FrontOptions *options, const FrontNames *names)
 		if (symbol != NULL)
 			symbol->item = item_int(nowhere, is_axis ? mesh->naxes : 1);
 		if (is_axis)
-			mesh->axes[mesh->naxes++] = (MeshAxis){name.s, 1, nowhere};
+			mesh->axes[mesh->naxes++] = (MeshAxis){name.s, 1, nowhere, NULL};
 	}
 	const Expr *x = option_size(&e, "a size", &given);
 	return x != NULL && leaves_known(&e, x);
@@ -141,7 +141,7 @@ declare_axis(Elab *e, const Decl *axis)
 		return;
 	}
 	s->item = item_int(axis->name.range, mesh->naxes);
-	mesh->axes[mesh->naxes++] = (MeshAxis){axis->name.s, size, axis->name.range};
+	mesh->axes[mesh->naxes++] = (MeshAxis){axis->name.s, size, axis->name.range, NULL};
 }
 
 /* ---- the mesh */

@@ -187,6 +187,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->placement = placement_open(type.rank);
 		v->annotated = sharding != NULL;
 		v->range = param->range;
+		v->pair = type_is_complex(param->type);
 		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
 			return false;
 		name = told_name(in, place_text(in, param->place), path);
@@ -224,6 +225,7 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
 			return false;
 		v->annotated = sharding != NULL;
+		v->pair = returned[i]->pair;
 		if (!asked_of(in, name, v->type.rank, &v->placement, &v->annotated))
 			return false;
 		outputs[i] = v;

@@ -199,6 +199,7 @@ check_results(Import *in, const MlirOp *op)
 			return read_wrong(in, op->range, "%s makes %s of its operands, not %s",
 				op->name, type_shape(in->arena, &in->results[i]->type),
 				type_shape(in->arena, &type));
+		in->results[i]->pair = type_is_complex(op->types.v[i]);
 	}
 	return true;
 }

@@ -79,7 +79,8 @@ long_axes(Import *in, const MlirAttr *mesh, const ImportOptions *options, MeshAx
 		const MlirAxis *axis = mesh->items.v[i];
 		const char *name = axis_name(in, axis->name);
 		if ((axis->size != 1 || is_sized(options, name)) && n <= MAX_AXES)
-			axes[n++ % (MAX_AXES + 1)] = (MeshAxis){name, axis->size, axis->range};
+			axes[n++ % (MAX_AXES + 1)] =
+				(MeshAxis){name, axis->size, axis->range, axis->name};
 	}
 	return n;
 }
@@ -132,6 +133,7 @@ mesh_read(Import *in, const ImportOptions *options)
 	for (int i = 0; i < n; i++) {
 		in->resized |= in->module->mesh.axes[i].size != axes[i].size;
 		in->written.axes[i].size = axes[i].size;
+		in->module->mesh.axes[i].written = axes[i].written;
 		in->written.ndevices *= axes[i].size;
 	}
 	return true;

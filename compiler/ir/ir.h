@@ -85,6 +85,7 @@ typedef struct MeshAxis {
 	const char *name;
 	int64_t size;
 	Range range;
+	const char *written; /* in a JAX program, where that may be otherwise; else NULL */
 } MeshAxis;
 
 /* What a slice's devices are arranged along: the dims of its torus, the devices of a
@@ -345,6 +346,7 @@ struct Value {
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
 	bool kept;    /* a parameter of the entry: it is the caller's, and live to the end */
+	bool pair;    /* of JAX's complex numbers, whose parts its last dim has */
 	bool on_chip; /* from L_fused on: in on-chip memory (cost/residency.h) */
 	const char *name;
 	Type type;		 /* global shape below L_device, then local */

@@ -16,10 +16,17 @@ python_name(const Module *m, const Value *v)
 	return table_get(m->python, v->name);
 }
 
+/* The dims that Python knows. */
+static int
+python_rank(const Value *v)
+{
+	return v->type.rank - v->pair;
+}
+
 bool
 python_can_place(const Module *m, const Value *v)
 {
-	return v->type.rank && (v->range.file || python_name(m, v));
+	return python_rank(v) > 0 && (v->range.file || python_name(m, v));
 }
 
 bool
@@ -29,7 +36,7 @@ python_can_say(const Module *m, const Value *v, const Placement *to)
 		return false;
 	for (int d = 0; d < v->type.rank; d++) {
 		AxisList axes = placement_dim(to, d);
-		if (v->type.dims[d] % axes_size(&axes))
+		if (v->type.dims[d] % axes_size(&axes) || (axes.n && d >= python_rank(v)))
 			return false;
 		for (int i = 0; i < axes.n; i++)
 			if (axes.a[i].size != m->mesh.axes[axes.a[i].axis].size)
@@ -62,18 +69,32 @@ python_is_gradient(const Op *op, int operand, const Value *v)
 		&& !(x->def && range_equal(x->def->range, v->range));
 }
 
+/* As the program calls it, in quotes of Python. */
+static void
+text_axis_name(Text *t, const MeshAxis *axis)
+{
+	text_add(t, "'");
+	for (const char *c = axis->written ? axis->written : axis->name; *c; c++) {
+		if (*c == '\'' || *c == '\\')
+			text_add(t, "\\");
+		text_addn(t, c, 1);
+	}
+	text_add(t, "'");
+}
+
 /* P('data', None, ('x', 'y')) */
 static void
 text_partition_spec(Text *t, const Module *m, const Value *v, const Placement *to)
 {
 	text_add(t, "P(");
-	for (int d = 0; d < v->type.rank; d++) {
+	for (int d = 0; d < python_rank(v); d++) {
 		AxisList axes = placement_dim(to, d);
 		text_add(t, d ? ", " : "");
 		text_add(t, axes.n > 1 ? "(" : axes.n ? "" : "None");
-		for (int i = 0; i < axes.n; i++)
-			text_printf(t, "%s'%s'", i ? ", " : "",
-				m->mesh.axes[axes.a[i].axis].name);
+		for (int i = 0; i < axes.n; i++) {
+			text_add(t, i ? ", " : "");
+			text_axis_name(t, &m->mesh.axes[axes.a[i].axis]);
+		}
 		text_add(t, axes.n > 1 ? ")" : "");
 	}
 	text_add(t, ")");

@@ -138,6 +138,7 @@ make_contraction(Op *sum, const Multiplicand *a, const Multiplicand *b)
 	as->name = old->name;
 	as->range = old->range;
 	as->untyped = old->untyped;
+	as->pair = old->pair;
 	as->origins = old->origins;
 	return as;
 }

@@ -167,6 +167,7 @@ run_in_shards(const Scan *scan)
 	v->name = old->name;
 	v->range = old->range;
 	v->untyped = old->untyped;
+	v->pair = old->pair;
 	v->origins = old->origins;
 	v->unpadded = old->unpadded;
 	return v;

@@ -226,6 +226,7 @@ move_names(const Merger *mg)
 			v->name = old->name;
 			v->range = old->range;
 			v->untyped = old->untyped;
+			v->pair = old->pair;
 			named[v->id] = true;
 		}
 	}

@@ -120,6 +120,7 @@ pad_move(Padder *p, Op *op)
 	v->name = result->name;
 	v->range = result->range;
 	v->untyped = result->untyped;
+	v->pair = result->pair;
 	pad_set_unpadded(p, v, result->type.dims);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == result)

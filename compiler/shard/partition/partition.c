@@ -41,6 +41,7 @@ follow_aliases(Partitioner *p)
 			v->name = old->name;
 			v->range = old->range;
 			v->untyped = old->untyped;
+			v->pair = old->pair;
 		}
 		m->named[i].value = v;
 	}

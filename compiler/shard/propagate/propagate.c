@@ -160,6 +160,7 @@ name_granted(Propagation *g)
 			v->name = wish->name;
 			v->range = wish->range;
 			v->untyped = wish->untyped;
+			v->pair = wish->pair;
 			listed[v->id] = true;
 		}
 		m->named[i].value = v;
