@@ -31,7 +31,7 @@ Against *
 rt_against_open(const Settings *s)
 {
 	const shdrt_program *p = s->program;
-	FileOfMany many = {.path = s->against};
+	FileOfMany many = {.path = s->against, .what = "result"};
 	char why[WHY];
 	if (!s->against)
 		return NULL;

@@ -360,6 +360,7 @@ Parsed rt_npz_read(TensorFile *f, const char *path, const char *key, const shdrt
 /* A file of many (rt_holds_many()). */
 typedef struct FileOfMany {
 	const char *path;
+	const char *what; /* of the program its tensors are: "parameter", "result" */
 	TensorFile file;
 	Safetensors *index; /* NULL: not yet, or a .npz */
 } FileOfMany;

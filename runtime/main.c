@@ -28,7 +28,7 @@ open_file_of_many(Settings *s, const char *path)
 {
 	char why[WHY] = "the program has none";
 	bool any = false;
-	FileOfMany many = {.path = path};
+	FileOfMany many = {.path = path, .what = "parameter"};
 	for (int i = 0; i < s->program->nparams; i++) {
 		const shdrt_tensor *t = &s->program->params[i];
 		Source *source = &s->sources[i];
@@ -227,6 +227,8 @@ differs(const Settings *s, Against *against, const Whole *results)
 	for (int i = 0; i < n; i++)
 		got[i] = results[i].data;
 	bool differ = rt_against_differs(against, s, got);
+	if (differ && !s->nin_files && !s->made_by)
+		tell_made_up(s);
 	free(got);
 	return differ;
 }

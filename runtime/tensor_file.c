@@ -125,14 +125,14 @@ shown_name(const char *name)
 }
 
 static void
-check_type(const TensorFile *f, const char *name, const shdrt_tensor *t)
+check_type(const TensorFile *f, const char *name, const char *what, const shdrt_tensor *t)
 {
 	char has[400], wants[400];
 	if (rt_same_type(&f->view, t))
 		return;
 	text_dims(has, sizeof has, f->view.dtype, f->view.rank, f->view.dims);
 	text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
-	rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has, t->name, wants);
+	rt_fail(SHDRT_IO, "%s: holds %s, %s %s is %s", name, has, what, t->name, wants);
 }
 
 /* The tensor of this name in a file of many. */
@@ -164,7 +164,7 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	if (!good)
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", shown_name(name), t->name,
 			why);
-	check_type(f, shown_name(name), t);
+	check_type(f, shown_name(name), "parameter", t);
 	free(name);
 }
 
@@ -204,7 +204,7 @@ rt_tensor_file_find(TensorFile *f, FileOfMany *many, const shdrt_tensor *t, bool
 		f->view.data = f->bytes + (view.data - many->file.bytes);
 	}
 	if (parsed == PARSED_good && wanted)
-		check_type(f, many->path, t);
+		check_type(f, many->path, many->what, t);
 	else
 		rt_tensor_file_close(f);
 	return parsed == PARSED_good;

@@ -236,7 +236,9 @@ sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
 			return false;
 		for (int i = 0; i < axes.n; i++) {
 			if (axes_overlap(&used, axes.a[i]) || used.n == MAX_PIECES / 2)
-				return read_wrong(in, dim->range, "an axis stands here twice");
+				return read_wrong(in, dim->range,
+					"axis \"%s\" stands here twice",
+					in->module->mesh.axes[axes.a[i].axis].written);
 			axes_append(&used, axes.a[i]);
 		}
 		placement_set_dim(p, d, &axes);
