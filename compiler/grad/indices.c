@@ -83,7 +83,7 @@ gradient_take(Adjoint *a, const Op *op)
 	Value **sum = cotangent_sum(a, x);
 	Value *to = *sum ? *sum : make_zeros(a->k, &x->type);
 	Value *rows = cotangent_of(a, op->results[0]);
-	*sum = make_scatter_add(a->k, to, index, rows, look.first, look.n);
+	*sum = make_scatter_add_as(a->k, to, index, rows, &look);
 }
 
 /* Of rows that were dropped there is none. */
@@ -97,7 +97,7 @@ rows_added(Adjoint *a, const Op *op, Value *dy)
 	Value *from_first = make_compare(a->k, DIR_GE, index, first);
 	Value *before_end = make_compare(a->k, DIR_LT, index, end);
 	Value *inside = make_binary(a->k, O_and, from_first, before_end);
-	Value *rows = make_lookup(a->k, dy, index, look.first, look.n);
+	Value *rows = make_lookup_as(a->k, dy, index, &look);
 
 	if (look.n > 1)
 		inside = make_reduce(a->k, C_and, inside, 1, (int64_t[]){look.rank});

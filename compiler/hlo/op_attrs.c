@@ -130,12 +130,14 @@ print_take(Line *line, const Op *op)
 	print_looked_up(line, op, "collapsed_slice_dims", "start_index_map");
 	text_add(line->t, ", slice_sizes=");
 	text_list(line->t, x->rank, sizes);
+	print_attr(line, op, A_counted);
 }
 
 static void
 read_take(const ReadLine *in, Op *op)
 {
 	read_list(in, "collapsed_slice_dims", op, A_dim);
+	read_attr(in, op, A_counted);
 }
 
 /* scatter(%x, %idx, %updates) of whole slices along inserted_window_dims. */
@@ -145,12 +147,14 @@ print_scatter(Line *line, const Op *op)
 	print_kept_dims(line, "update_window_dims", op);
 	print_looked_up(line, op, "inserted_window_dims", "scatter_dims_to_operand_dims");
 	print_to_apply(line, C_add, op->operands[0]->type.dtype);
+	print_attr(line, op, A_counted);
 }
 
 static void
 read_scatter(const ReadLine *in, Op *op)
 {
 	read_list(in, "inserted_window_dims", op, A_dim);
+	read_attr(in, op, A_counted);
 	read_adder(in);
 }
 

@@ -672,10 +672,16 @@ op_looks_up(const Op *op)
 Lookup
 op_lookup(const Op *op)
 {
-	const Ints *dims = op_ints(op, A_dim);
+	const Ints *dims = op_ints(op, A_dim), *counted = op_ints(op, A_counted);
+	Lookup look = {(int)op_int(op, A_dim), dims->n,
+		op->operands[1]->type.rank - (dims->n > 1), {0}};
 
-	return (Lookup){(int)op_int(op, A_dim), dims->n,
-		op->operands[1]->type.rank - (dims->n > 1)};
+	for (int i = 0; i < look.n; i++)
+		look.counts[i] = -1;
+	for (int i = 0; i < counted->n; i++)
+		if (ints_contain(dims, counted->v[i]))
+			look.counts[counted->v[i] - look.first] = i;
+	return look;
 }
 
 bool

@@ -930,9 +930,11 @@ int op_operand_of(const Op *op, const Value *v);
    changes nothing. */
 int op_changed_part(const Op *op);
 /* What a take or a scatter_add looks up: `n` dims of operand 0 from `first` on, at indices of
-   `rank` dims; of several the indices have one more, the last, for an index of each. */
+   `rank` dims; of several the indices have one more, the last, for an index of each.  Some may
+   be said to count a dim of the indices, as a batch does: of n dims which, -1: none. */
 typedef struct Lookup {
 	int first, n, rank;
+	int counts[MAX_RANK];
 } Lookup;
 bool op_looks_up(const Op *op); /* is it one of these? */
 Lookup op_lookup(const Op *op);

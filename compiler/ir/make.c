@@ -546,28 +546,63 @@ make_take(Make k, Value *x, Value *index, int dim)
 
 /* Of a take or a scatter_add, which may be NULL. */
 static Value *
-end_lookup(Make k, Op *op, int first, int n)
+end_lookup(Make k, Op *op, const Lookup *look)
 {
-	int64_t dims[MAX_RANK];
+	int64_t dims[MAX_RANK] = {0}, counted[MAX_RANK] = {0};
+	int n = 0;
+
+	for (int i = 0; i < look->n; i++) {
+		dims[i] = look->first + i;
+		n += look->counts[i] >= 0;
+	}
+	for (int i = 0; i < look->n; i++)
+		if (look->counts[i] >= 0)
+			counted[look->counts[i]] = dims[i];
+	set(op, A_dim, look->n, dims);
+	if (n)
+		set(op, A_counted, n, counted);
+	return make_end(k, op);
+}
+
+/* None of them counts. */
+static Lookup
+plain_lookup(int first, int n)
+{
+	Lookup look = {.first = first, .n = n};
 
 	for (int i = 0; i < n; i++)
-		dims[i] = first + i;
-	set(op, A_dim, n, dims);
-	return make_end(k, op);
+		look.counts[i] = -1;
+	return look;
+}
+
+Value *
+make_lookup_as(Make k, Value *x, Value *index, const Lookup *look)
+{
+	return end_lookup(k, make_begin(k, O_take, 2, (Value *[]){x, index}), look);
 }
 
 Value *
 make_lookup(Make k, Value *x, Value *index, int first, int n)
 {
-	return end_lookup(k, make_begin(k, O_take, 2, (Value *[]){x, index}), first, n);
+	Lookup look = plain_lookup(first, n);
+
+	return make_lookup_as(k, x, index, &look);
+}
+
+Value *
+make_scatter_add_as(Make k, Value *x, Value *index, Value *update, const Lookup *look)
+{
+	Value *operands[] = {x, index, update};
+
+	return end_lookup(k, make_begin(k, O_scatter_add, 3, operands), look);
 }
 
 Value *
 make_scatter_add(Make k, Value *x, Value *index, Value *update, int first, int n)
 {
-	Value *operands[] = {x, index, update};
+	Lookup look = plain_lookup(first, n);
 
-	return end_lookup(k, make_begin(k, O_scatter_add, 3, operands), first, n);
+	return make_scatter_add_as(k, x, index, update, &look);
 }
 
 /* ---- sums ----------------------------------------------------------- */

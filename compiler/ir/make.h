@@ -125,6 +125,9 @@ Value *make_take(Make k, Value *x, Value *index, int dim);
 /* ... of n dims from `first` on, at vectors of indices, and what adds to such rows */
 Value *make_lookup(Make k, Value *x, Value *index, int first, int n);
 Value *make_scatter_add(Make k, Value *x, Value *index, Value *update, int first, int n);
+/* ... of which some count dims of the indices; its rank is not read */
+Value *make_lookup_as(Make k, Value *x, Value *index, const Lookup *look);
+Value *make_scatter_add_as(Make k, Value *x, Value *index, Value *update, const Lookup *look);
 
 /* ---- sums */
 Value *make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims);

@@ -349,7 +349,8 @@ found_dim(const Lookup *look, int d)
 
 /*
  * x[a.., n.., b..], idx[i.., v] -> [a.., i.., b..], v only where several dims are looked up.
- * A split n is looked up where it lies: rows of other shards give the combiner's neutral.
+ * A split n is looked up where it lies: rows of other shards give the combiner's neutral; but
+ * one that counts an i is split as that is.
  */
 void
 rule_take(Rule *r, const Op *op)
@@ -359,10 +360,15 @@ rule_take(Rule *r, const Op *op)
 	for (int d = 0; d < r->rank[0]; d++)
 		if (found_dim(&look, d) >= 0)
 			link_dims(r, F_pass, 0, d, 2, found_dim(&look, d));
-	for (int d = 0; d < look.rank; d++)
+	for (int d = 0; d < look.rank; d++) {
 		link_dims(r, F_pass, 1, d, 2, look.first + d);
+		for (int i = 0; i < look.n; i++)
+			if (look.counts[i] == d)
+				place(r, 0, look.first + i, r->nfactors - 1);
+	}
 	for (int i = 0; i < look.n; i++)
-		link_dims(r, F_reduce, 0, look.first + i, -1, 0);
+		if (look.counts[i] < 0)
+			link_dims(r, F_reduce, 0, look.first + i, -1, 0);
 	if (look.n > 1)
 		link_dims(r, F_replicate, 1, look.rank, -1, 0);
 	r->combiner = tensor_type(op, 0)->dtype == D_pred ? C_or : C_add;
@@ -377,14 +383,23 @@ void
 rule_scatter_add(Rule *r, const Op *op)
 {
 	Lookup look = op_lookup(op);
+	uint32_t counted = 0; /* dims of the indices */
 
 	for (int d = 0; d < r->rank[0]; d++) {
 		link_dims(r, F_pass, 0, d, 3, d);
-		if (found_dim(&look, d) >= 0)
-			place(r, 2, found_dim(&look, d), r->nfactors - 1);
+		int found = found_dim(&look, d);
+		int counts = found < 0 ? look.counts[d - look.first] : -1;
+		if (counts >= 0) {
+			place(r, 1, counts, r->nfactors - 1);
+			counted |= 1u << counts;
+			found = look.first + counts;
+		}
+		if (found >= 0)
+			place(r, 2, found, r->nfactors - 1);
 	}
 	for (int d = 0; d < look.rank; d++)
-		link_dims(r, F_reduce, 1, d, 2, look.first + d);
+		if (!(counted >> d & 1))
+			link_dims(r, F_reduce, 1, d, 2, look.first + d);
 	if (look.n > 1)
 		link_dims(r, F_replicate, 1, look.rank, -1, 0);
 	r->combiner = C_add;

@@ -147,6 +147,25 @@ type_cumsum(const Op *op, Type *result)
 		     : check_identity(op, (Combiner)op_int(op, A_combiner), result->dtype);
 }
 
+/* Dims that are looked up, not all of them, as large as those of the indices. */
+static const char *
+check_counted(const Op *op, const Type *x, const Type *index)
+{
+	const Ints *dims = op_ints(op, A_dim), *counted = op_ints(op, A_counted);
+
+	for (int i = 0; i < counted->n; i++) {
+		int64_t d = counted->v[i];
+		bool again = false;
+		for (int j = 0; j < i; j++)
+			again |= counted->v[j] == d;
+		if (again || counted->n >= dims->n || !ints_contain(dims, d)
+			|| x->dims[d] != index->dims[i])
+			return op_wrong(op, "indices %s do not count dim %lld of %s",
+				shape_of(op, index), (long long)d, shape_of(op, x));
+	}
+	return NULL;
+}
+
 const char *
 type_take(const Op *op, Type *result)
 {
@@ -165,6 +184,9 @@ type_take(const Op *op, Type *result)
 	if (dims->n > 1 && (!index->rank || index->dims[index->rank - 1] != dims->n))
 		return op_wrong(op, "take of %d dims needs as many indices, not %s", dims->n,
 			shape_of(op, index));
+	const char *miscounted = check_counted(op, x, index);
+	if (miscounted)
+		return miscounted;
 	Lookup look = op_lookup(op);
 	if (x->rank - look.n + look.rank > MAX_RANK)
 		return op_wrong(op, "take of %s at %s has more than %d dims", shape_of(op, x),

@@ -5,7 +5,8 @@
  *     row = clamp(0, i, (7, 3)) - first row here, of X, of Y
  *     y = x[row], -0 for those that are not here
  *
- * One device's program looks up one dim: those that are beside each other are made one.
+ * One device's program looks up one dim: those that are beside each other are made one.  What
+ * counts a dim of the indices is split as that is, and each device counts its own.
  */
 #include <string.h>
 
@@ -86,6 +87,10 @@ index_here(Localizer *l, const Op *op, int i, bool clamp, Value **here)
 	int64_t rows = x->type.dims[look.first + i];
 	Value *at = index_of(l->make, &look, op->operands[1], i);
 
+	if (look.counts[i] >= 0) {
+		Type type = type_of(D_i32, at->type.rank, at->type.dims);
+		return make_iota(named(l->make, "counted"), &type, look.counts[i]);
+	}
 	at = local_index(l, at, &axes, rows, clamp);
 	if (axes_size(&axes) > 1 || !clamp) {
 		Value *inside = is_within(l, at, rows);
