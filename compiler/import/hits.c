@@ -1,5 +1,5 @@
 /*
- * hits.c - rows at positions by comparing: of a batch, or what is combined other than by a sum.
+ * hits.c - rows at positions by comparing: what is combined other than by a sum.
  *
  *   x      f32[2, 4, 16]         two batches of 4 rows
  *   rows   i32[2, 3]             three of each; along: dim 0 is that of the batches

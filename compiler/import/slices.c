@@ -7,24 +7,13 @@
  *     take(turned, rows)       f32[3, 16]
  *
  * Where a slice has several elements of an indexed dim, rows have a dim more for them.  A
- * gather moves slices inside, a scatter drops those that are not: row -1.  Dims of a batch
- * stay before the indexed ones.
+ * gather moves slices inside, a scatter drops those that are not: row -1.  Slices of a batch
+ * are looked up in x as it is (batches.c), or compared (hits.c): then its dims stay before the
+ * indexed ones.
  */
 #include <string.h>
 
-#include "import/builders.h"
-
-/* The dims of x: of a batch, those that indices are of, outermost first, and the others; of
-   each how many elements a slice has; which are dims of the slices too, in their order. */
-typedef struct Cut {
-	const Type *shape;
-	Numbers batch, indexed, rest, kept;
-	Numbers along; /* the dims of rows that are those of the batch */
-	int before;    /* of the rest, so many stay before the indexed ones */
-	int64_t sizes[MAX_RANK];
-	int64_t vector;		  /* the dim of the indices */
-	Value *columns[MAX_RANK]; /* of the indices, of each indexed dim */
-} Cut;
+#include "import/slices.h"
 
 /* 0 <= v[0] < v[1] < ... < end */
 static bool
@@ -161,6 +150,15 @@ plain_column(Make k, const Cut *cut, int i)
 	return make_reshape(k, column, n, dims);
 }
 
+/* The row along indexed dim i, -1 of a slice that is dropped for another dim. */
+static Value *
+without(Make k, const Cut *cut, int i, Value *row)
+{
+	if (!cut->inside || i > 0)
+		return row;
+	return make_select(k, cut->inside, row, number_like(k, row, -1));
+}
+
 /* The first row of each slice along indexed dim i, inside; or -1 of those that are not.  What
    takes a row by itself does so, too. */
 static Value *
@@ -170,14 +168,14 @@ first_row(Make k, const Cut *cut, int i, bool drop)
 	Value *at = plain_column(k, cut, i);
 
 	if (!at || (cut->sizes[d] == 1 && dtypes[at->type.dtype].range <= 31))
-		return make_convert(k, at, D_i32);
+		return without(k, cut, i, make_convert(k, at, D_i32));
 	Value *low = number_like(k, at, 0), *high = number_like(k, at, (double)last);
 	Value *row = make_convert(k, make_clamp(k, low, at, high), D_i32);
 	if (!drop)
 		return row;
 	Value *inside = make_compare(k, DIR_GE, at, low);
 	inside = make_binary(k, O_and, inside, make_compare(k, DIR_LE, at, high));
-	return make_select(k, inside, row, number_like(k, row, -1));
+	return without(k, cut, i, make_select(k, inside, row, number_like(k, row, -1)));
 }
 
 /* The rows along each indexed dim that slices are of: a dim more for each of those that
@@ -212,7 +210,7 @@ find_rows(Make k, const Cut *cut, bool drop, Rows *rows)
 }
 
 /* As one tensor, of vectors where they are several. */
-static Value *
+Value *
 as_vectors(Make k, const Rows *rows)
 {
 	Value *columns[MAX_RANK];
@@ -262,8 +260,7 @@ slices_fit(Make k, Cut *cut, const SliceDims *slices, Value *index, int rank)
 	int64_t indices = implicit ? 1 : index->type.dims[slices->vector];
 	bool fit = are_dims(&slices->window, rank) && indices == slices->where.n && indices > 0
 		&& index->type.rank - !implicit + cut->kept.n == rank && rank + 1 < MAX_RANK
-		&& batches_fit(cut, slices, &index->type)
-		&& hits_fit(rank - cut->rest.n, cut->shape->rank, cut->batch.n);
+		&& batches_fit(cut, slices, &index->type);
 
 	for (int i = 0; fit && i < indices; i++)
 		cut->columns[i] = column_of(k, index, slices->vector, (int)indices, i);
@@ -396,17 +393,32 @@ batch_counted(Cut *cut, SliceDims *slices)
 	}
 }
 
-/* An index of slices of all of a dim is moved to 0. */
+/* An index of slices of all of a dim is moved to 0, or is 0 if none is dropped. */
 static void
-drop_whole(Cut *cut, SliceDims *slices)
+drop_whole(Make k, Cut *cut, SliceDims *slices, bool drop)
 {
 	for (int at = 0; at < slices->where.n && slices->where.n > 1;) {
 		int64_t dim = slices->where.v[at];
-		if (cut->sizes[dim] == cut->shape->dims[dim] && numbers_have(&cut->kept, dim))
-			drop_index(cut, slices, at);
-		else
+		if (cut->sizes[dim] != cut->shape->dims[dim]
+			|| !numbers_have(&cut->kept, dim)) {
 			at++;
+			continue;
+		}
+		Value *column = drop ? plain_column(k, cut, at) : NULL;
+		if (column) {
+			Value *zero = compare_with(k, DIR_EQ, column, 0);
+			cut->inside =
+				cut->inside ? make_binary(k, O_and, cut->inside, zero) : zero;
+		}
+		drop_index(cut, slices, at);
 	}
+}
+
+/* Has what compares each row with each position few enough dims? */
+static bool
+hits_have_room(const Cut *cut, const Rows *rows)
+{
+	return hits_fit(rows->at[0]->type.rank, cut->shape->rank, cut->batch.n);
 }
 
 bool
@@ -422,37 +434,54 @@ gather_slices(Import *in, const SliceDims *says, const Numbers *sizes, const Typ
 	if (!x || !cut_find(&cut, &x->type, says, sizes->v)
 		|| !slices_fit(k, &cut, says, index, type->rank))
 		return false;
-	drop_whole(&cut, &slices);
+	drop_whole(k, &cut, &slices, false);
 	batch_counted(&cut, &slices);
 	if (!cut_find(&cut, &x->type, &slices, sizes->v) || !find_rows(k, &cut, false, &rows))
 		return false;
+	bool batched = batch_fits(&cut, &rows);
+	if (cut.batch.n && !batched && !hits_have_room(&cut, &rows))
+		return false;
 	if (!cut.batch.n)
 		keep_before(&cut);
-	slice_order(&cut, &slices, type->rank, order);
+	if (batched)
+		batch_order(&cut, &slices, type->rank, order);
+	else
+		slice_order(&cut, &slices, type->rank, order);
 	for (int d = 0; d < type->rank; d++)
 		inverse[order[d]] = d;
-	x = turned(k, &cut, x);
-	x = cut.batch.n ? hits_take(k, x, &rows, &cut.along)
-			: make_lookup(k, x, as_vectors(k, &rows), cut.before, rows.n);
+	if (!batched)
+		x = turned(k, &cut, x);
+	if (batched)
+		x = batch_take(k, &cut, x, &rows);
+	else if (cut.batch.n)
+		x = hits_take(k, x, &rows, &cut.along);
+	else
+		x = make_lookup(k, x, as_vectors(k, &rows), cut.before, rows.n);
 	in->results[0] = make_transpose(k, x, inverse);
 	return in->results[0] != NULL;
 }
 
 /* Of rows that are the same, all but the last are none: it is what a scatter that sets
    them leaves. */
-static void
-last_of_each(Make k, Rows *rows)
+void
+last_of_each(Make k, Rows *rows, int nbatch)
 {
 	const Type of_rows = rows->at[0]->type;
-	int64_t n = type_elements(&of_rows), one = 1;
-	const Type pairs = type_of(D_i32, 2, (int64_t[]){n, n});
-	Value *later = make_iota(k, &pairs, 0);
+	int64_t dims[MAX_RANK], n = type_elements_from(&of_rows, nbatch), one = nbatch + 1;
+	int64_t to[MAX_RANK];
 
-	later = make_compare(k, DIR_LT, later, make_iota(k, &pairs, 1));
+	memcpy(dims, of_rows.dims, sizeof dims);
+	for (int d = 0; d <= nbatch; d++)
+		to[d] = d < nbatch ? d : nbatch + 1;
+	dims[nbatch] = dims[nbatch + 1] = n;
+	const Type pairs = type_of(D_i32, nbatch + 2, dims);
+	Value *later = make_iota(k, &pairs, nbatch);
+
+	later = make_compare(k, DIR_LT, later, make_iota(k, &pairs, nbatch + 1));
 	for (int i = 0; i < rows->n; i++) {
-		Value *row = make_reshape(k, rows->at[i], 1, &n);
+		Value *row = make_reshape(k, rows->at[i], nbatch + 1, dims);
 		Value *same = make_spread(k, row, 0, &pairs);
-		same = make_compare(k, DIR_EQ, same, make_spread(k, row, 1, &pairs));
+		same = make_compare(k, DIR_EQ, same, make_broadcast(k, row, &pairs, to));
 		later = make_binary(k, O_and, same, later);
 	}
 	Value *again = make_reduce(k, C_or, later, 1, &one);
@@ -486,43 +515,77 @@ is_added(const Cut *cut, const Scattered *how, const Value *x, const Rows *rows)
 		&& (how->set ? how->unique || few : how->combiner == C_add);
 }
 
+/* ... at the rows of a batch; NULL: not so. */
+static Value *
+scatter_batch(Make k, const Cut *cut, const SliceDims *slices, const Scattered *how, Value *x,
+	const Rows *rows, Value *update)
+{
+	bool sum = !how->set && how->combiner == C_add && x->type.dtype != D_pred;
+	int64_t order[MAX_RANK];
+
+	if (!batch_fits(cut, rows) || !(how->set || sum)
+		|| (how->set && !how->unique && !batch_pairs_fit(cut, rows)))
+		return NULL;
+	batch_order(cut, slices, update->type.rank, order);
+	update = make_transpose(k, update, order);
+	return sum ? batch_add(k, cut, x, rows, update)
+		   : batch_set(k, cut, x, rows, update, how->unique);
+}
+
+/* ... otherwise; NULL: there are too many dims. */
+static Value *
+scatter_cut(Make k, Cut *cut, const SliceDims *slices, const Scattered *how, Value *x,
+	Rows *rows, Value *update)
+{
+	bool added = is_added(cut, how, x, rows);
+	int64_t order[MAX_RANK];
+
+	if (!added && !hits_have_room(cut, rows))
+		return NULL;
+	if (added)
+		keep_before(cut);
+	slice_order(cut, slices, update->type.rank, order);
+	update = make_transpose(k, update, order);
+	x = turned(k, cut, x);
+	if (!x || !update)
+		return NULL;
+	if (added && how->set && !how->unique)
+		last_of_each(k, rows, 0);
+	if (added && how->set)
+		x = set_rows(k, cut, x, rows, update);
+	else if (added)
+		x = make_scatter_add(k, x, as_vectors(k, rows), update, cut->before, rows->n);
+	else if (how->set)
+		x = hits_set(k, x, rows, &cut->along, update);
+	else
+		x = hits_combine(k, how->combiner, x, rows, &cut->along, update);
+	return turned_back(k, cut, x);
+}
+
 bool
-scatter_slices(Import *in, const SliceDims *slices, const Scattered *how)
+scatter_slices(Import *in, const SliceDims *says, const Scattered *how)
 {
 	Value *x = in->operands[0], *index = in->operands[1], *update = in->operands[2];
-	int64_t order[MAX_RANK], sizes[MAX_RANK];
 	int rank = update->type.rank, kept = 0;
+	SliceDims slices = *says;
+	int64_t sizes[MAX_RANK];
 	Make k = in->make;
 	Cut cut = {0};
 	Rows rows;
 
 	for (int d = 0; d < x->type.rank; d++) {
-		bool one = numbers_have(&slices->one, d) || numbers_have(&slices->batch, d);
-		int64_t at = one || kept >= slices->window.n ? -1 : slices->window.v[kept++];
+		bool one = numbers_have(&says->one, d) || numbers_have(&says->batch, d);
+		int64_t at = one || kept >= says->window.n ? -1 : says->window.v[kept++];
 		sizes[d] = at >= 0 && at < rank ? update->type.dims[at] : 1;
 	}
-	if (!cut_find(&cut, &x->type, slices, sizes)
-		|| !slices_fit(k, &cut, slices, index, rank)
-		|| !find_rows(k, &cut, true, &rows))
+	if (!cut_find(&cut, &x->type, says, sizes) || !slices_fit(k, &cut, says, index, rank))
 		return false;
-	bool added = is_added(&cut, how, x, &rows);
-	if (added)
-		keep_before(&cut);
-	slice_order(&cut, slices, rank, order);
-	update = make_transpose(k, update, order);
-	x = turned(k, &cut, x);
-	if (!x || !update)
+	drop_whole(k, &cut, &slices, true);
+	batch_counted(&cut, &slices);
+	if (!cut_find(&cut, &x->type, &slices, sizes) || !find_rows(k, &cut, true, &rows))
 		return false;
-	if (added && how->set && !how->unique)
-		last_of_each(k, &rows);
-	if (added && how->set)
-		x = set_rows(k, &cut, x, &rows, update);
-	else if (added)
-		x = make_scatter_add(k, x, as_vectors(k, &rows), update, cut.before, rows.n);
-	else if (how->set)
-		x = hits_set(k, x, &rows, &cut.along, update);
-	else
-		x = hits_combine(k, how->combiner, x, &rows, &cut.along, update);
-	in->results[0] = turned_back(k, &cut, x);
+	in->results[0] = scatter_batch(k, &cut, &slices, how, x, &rows, update);
+	if (!in->results[0])
+		in->results[0] = scatter_cut(k, &cut, &slices, how, x, &rows, update);
 	return in->results[0] != NULL;
 }

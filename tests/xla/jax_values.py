@@ -287,6 +287,20 @@ def counted(x, y, i, j):
         y[m, m[:8].repeat(2)]
 
 
+def caches(x, y, k, p, q):
+    """Rows of each element of a batch, several one after the other: read, written, added to; also outside."""
+    def at(c, p, n=3):
+        return lax.dynamic_slice(c, (p, 0), (n, 8))
+    def put(c, k, p):
+        return lax.dynamic_update_slice(c, k, (p, 0))
+    rows = jax.vmap(at)(x, p)
+    return rows, jax.vmap(lambda c, i: c[i])(x, p), jax.vmap(put)(x, k, p), jax.vmap(put)(x, k[:, :1], p * 3 - 6), \
+        jax.vmap(lambda c, k, i: lax.dynamic_update_slice(c, k[None], (0, i, 0)))(y, k, p), \
+        jax.vmap(put, (1, 0, 0), 1)(x, k[:, :1].repeat(8, 0)[:16], q), \
+        jax.vmap(lambda c, i: lax.dynamic_slice(c, (i, i - 2), (5, 4)))(x, p), x.at[jnp.arange(8)[:, None], q[:10].reshape(1, 10) % 3].set(1.5), \
+        jax.grad(lambda x: (jax.vmap(at)(x, p) ** 2).sum())(x), jax.vmap(lambda c, k, i: c.at[i].set(k, mode="drop"))(x, k[:, 0], p * 3)
+
+
 def volumes(x, w):
     return convolve(x, w, 2, "SAME", ("NDHWC", "DHWIO", "NDHWC"))
 
@@ -414,6 +428,8 @@ MORE = {
     "running_apart": (running_apart, AT((64, 4), ("data", "model"), None)),
     "counted": (counted, AT((8, 32), "data", "model"), AT((16, 16), "data", "model"), AT((8,), "data", dtype=jnp.int32),
                 AT((8, 4), "data", None, dtype=jnp.int32)),
+    "caches": (caches, AT((8, 16, 8), "data", None, "model"), AT((8, 4, 16, 8), "data", None, "model"), AT((8, 2, 8), "data"),
+               AT((8,), "data", dtype=jnp.int32), AT((16,), dtype=jnp.int32)),
     "pairs_of": (pairs_of, AT((8, 24), None, "model"), AT((8, 24), "data", None)),
     "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
     "target_bits": (target_bits, AT((4,), dtype=jnp.uint32)),
