@@ -291,11 +291,13 @@ typedef struct Attempt {
 } Attempt;
 
 typedef struct Scheduled {
-	int64_t time;  /* of a run in that order */
-	int64_t least; /* ... before transfers began later to fit */
-	bool fits;     /* in so many bytes, and takes no longer than the program did */
-	bool kept;     /* else all is as it was */
-	bool combines; /* some collectives are one, or could be */
+	int64_t time;	/* of a run in that order */
+	int64_t least;	/* ... before transfers began later to fit */
+	bool fits;	/* in so many bytes, and takes no longer than the program did */
+	bool kept;	/* else all is as it was */
+	bool combines;	/* some collectives are one, or could be */
+	int64_t free;	/* what a run takes if nobody asks for bytes, or as the program was */
+	int64_t serial; /* ... as the program was */
 } Scheduled;
 
 /* What a way has made of the module. */
@@ -341,7 +343,9 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
 		.least = s->time,
-		.combines = s->combines};
+		.combines = s->combines,
+		.free = lesser(s->time, serial),
+		.serial = serial};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
 	if (!is.kept)
@@ -396,17 +400,23 @@ schedule_within_memory(Module *m, Made *made, Join joins)
 		{FIRST_path, joins, bytes, spare},
 		{FIRST_program, JOIN_none, bytes, any},
 		{FIRST_order, JOIN_none, bytes, any},
+		{FIRST_path, joins, bytes, spare / 4},
+		{FIRST_path, joins, bytes, spare / 16},
+		{FIRST_path, joins, bytes, spare / 64},
+		{FIRST_order, JOIN_none, bytes, spare / 64},
 	};
 	Scheduled best = schedule_best(m, made, ways + known,
 		(int)(sizeof ways / sizeof *ways) - known, near);
 	best.combines |= first.combines;
+	best.free = first.free;
+	best.serial = first.serial;
 	return best;
 }
 
 /* Blocks that are quicker with collectives as one make a program that need not be: it is
    compared with the same where all are apart, and, if that is quicker, where only those are
    one that make their block quicker. */
-static void
+static Scheduled
 combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 {
 	int64_t least = apart.kept ? apart.time : INT64_MAX;
@@ -421,13 +431,34 @@ combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 		offers->fits = is.kept;
 	}
 	if (is.kept && is.time <= add_picoseconds(least, least / UNSEEN))
-		return;
+		return is;
 	unmake(m, made);
 	is = schedule_within_memory(m, made, JOIN_quicker);
 	if (is.kept && is.time <= least)
-		return;
+		return is;
 	unmake(m, made);
-	schedule_within_memory(m, made, JOIN_none);
+	return schedule_within_memory(m, made, JOIN_none);
+}
+
+/* What was to be had if a device had more memory, where that is to be seen. */
+static void
+tell_full(Module *m, Scheduled is)
+{
+	int64_t time = is.kept ? is.time : is.serial;
+	Text t = {0};
+
+	if (is.free >= time - time / SMALL)
+		return;
+	text_add(&t, "with more memory a run takes ");
+	text_picoseconds(&t, is.free);
+	text_add(&t, "; within ");
+	text_memory(&t, (double)m->mesh.target->hbm_bytes);
+	text_add(&t,
+		time < is.serial ? " transfers begin later, or are waited for earlier: "
+				 : " nothing is beside anything: ");
+	text_picoseconds(&t, time);
+	diag(m->session, DIAG_schedule, nowhere, "%s", t.s);
+	text_free(&t);
 }
 
 static void
@@ -436,12 +467,13 @@ schedule_module(Module *m, Offers *offers)
 	Made made = {0};
 	Scheduled apart = schedule_within_memory(m, &made, JOIN_none);
 
-	if (apart.combines)
-		combine_or_not(m, &made, apart, offers);
+	Scheduled is = apart.combines ? combine_or_not(m, &made, apart, offers) : apart;
 	if (made.arena)
 		arena_free(made.arena);
-	if (offers)
-		offers_tell(offers, m);
+	if (!offers)
+		return;
+	offers_tell(offers, m);
+	tell_full(m, is);
 }
 
 bool
