@@ -292,12 +292,12 @@ typedef struct Attempt {
 
 typedef struct Scheduled {
 	int64_t time;	/* of a run in that order */
-	int64_t least;	/* ... before transfers began later to fit */
+	int64_t least;	/* ... before transfers began later to fit; of several orders that were
+			   tried the one for which nobody asks for bytes */
 	bool fits;	/* in so many bytes, and takes no longer than the program did */
 	bool kept;	/* else all is as it was */
 	bool combines;	/* some collectives are one, or could be */
-	int64_t free;	/* what a run takes if nobody asks for bytes, or as the program was */
-	int64_t serial; /* ... as the program was */
+	int64_t serial; /* what a run takes as the program was */
 } Scheduled;
 
 /* What a way has made of the module. */
@@ -344,7 +344,6 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
 		.least = s->time,
 		.combines = s->combines,
-		.free = lesser(s->time, serial),
 		.serial = serial};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
@@ -408,7 +407,7 @@ schedule_within_memory(Module *m, Made *made, Join joins)
 	Scheduled best = schedule_best(m, made, ways + known,
 		(int)(sizeof ways / sizeof *ways) - known, near);
 	best.combines |= first.combines;
-	best.free = first.free;
+	best.least = first.least;
 	best.serial = first.serial;
 	return best;
 }
@@ -444,13 +443,13 @@ combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 static void
 tell_full(Module *m, Scheduled is)
 {
-	int64_t time = is.kept ? is.time : is.serial;
+	int64_t time = is.kept ? is.time : is.serial, free = lesser(is.least, is.serial);
 	Text t = {0};
 
-	if (is.free >= time - time / SMALL)
+	if (free >= time - time / SMALL)
 		return;
 	text_add(&t, "with more memory a run takes ");
-	text_picoseconds(&t, is.free);
+	text_picoseconds(&t, free);
 	text_add(&t, "; within ");
 	text_memory(&t, (double)m->mesh.target->hbm_bytes);
 	text_add(&t,
