@@ -87,21 +87,11 @@ widen_pad(Wider *w, Op *made, int dim)
 static bool
 is_by_rows(const Op *made)
 {
-	switch ((int)made->kind) {
-	case O_broadcast:
-	case O_reshape:
-	case O_transpose:
-	case O_reduce:
-	case O_dot:
-		return true;
-	case O_constraint:
-	case O_shard_like:
-	case O_uniform:
-	case O_output:
-		return false;
-	default:
-		return ops[made->kind].pointwise && made->nresults == 1;
-	}
+	bool kept = made->kind == O_broadcast || made->kind == O_reshape
+		|| made->kind == O_transpose || made->kind == O_reduce || made->kind == O_dot;
+	bool pointwise = ops[made->kind].pointwise && made->nresults == 1;
+
+	return kept || (pointwise && !op_is_identity(made));
 }
 
 /* The operand's dim that is that one of the result; -1: none is; -2: rows are not computed each
