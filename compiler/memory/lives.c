@@ -99,7 +99,7 @@ find_lives(Lives *l, const Block *b)
 		}
 		for (int i = 0; i < op->nresults; i++) {
 			const Value *v = op->results[i], *root = op_is_offset(op) ? NULL : v;
-			if (op_renames(op) || op_is_strip(op) || op->kind == O_done)
+			if (op_is_name(op) || op->kind == O_done)
 				root = l->root[op->operands[0]->id];
 			if (op_is_loop(op)) {
 				/* The result, if this was the last round. */
@@ -427,6 +427,14 @@ lives_join_slice(Lives *l, const Op *fusion)
 		put(l->arena, whole, &part->lives[i]);
 		l->shared[part->lives[i].value->id] = whole;
 	}
+}
+
+const Shared *
+lives_buffer(const Lives *l, int value)
+{
+	const Shared *s = l->shared[value];
+
+	return s && !s->within && s->lives[0].value->id == value ? s : NULL;
 }
 
 LifeSpan

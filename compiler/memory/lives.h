@@ -64,6 +64,9 @@ typedef struct LifeSpan {
 	int from, to;
 } LifeSpan;
 LifeSpan lives_span(const Shared *s);
+/* The buffer of which that value is the first, by its id; NULL: it is no first one, or that of
+   a range of another. */
+const Shared *lives_buffer(const Lives *l, int value);
 /* All that is ever in a range of a buffer, of which none is a part: lives of it and of the
    buffers around it, in order. */
 const Life *lives_of_range(const Shared *s, Arena *a, int *n);

@@ -65,8 +65,8 @@ find_buffers(Plan *plan)
 	const Module *m = plan->module;
 
 	for (int i = 0; i < m->nvalues; i++) {
-		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value->id != i || s->within)
+		const Shared *s = lives_buffer(l, i);
+		if (!s)
 			continue;
 		LifeSpan span = lives_span(s);
 		Buffer b = {.value = s->lives[0].value,
@@ -399,8 +399,8 @@ plan_most(const Lives *l)
 	int64_t bytes = 0, scratch = 0;
 
 	for (int i = 0; i < l->module->nvalues; i++) {
-		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value->id != i || s->within)
+		const Shared *s = lives_buffer(l, i);
+		if (!s)
 			continue;
 		int64_t own = type_bytes(&s->lives[0].value->type);
 		if (own > ABSURD || (bytes += aligned(own)) > ABSURD)

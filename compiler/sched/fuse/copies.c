@@ -182,19 +182,32 @@ fill_each(Module *m, const Lives *l)
 
 /* ---- joints ------------------------------------------------------------------------ */
 
-/* By step + 1: bytes of buffers that are live then if joints are fusions.  As many may be as
-   are where the program needs most, or as are half of the memory. */
-typedef struct Needed {
-	const Lives *lives;
-	int64_t *bytes, most;
-} Needed;
+Room
+room_find(const Lives *l, Arena *a)
+{
+	Room room = {l, NEW_ARRAY(a, int64_t, l->n + 3), l->module->mesh.target->hbm_bytes / 2};
 
-static Needed
-needed_without(Module *m, Arena *a)
+	for (int i = 0; i < l->module->nvalues; i++) {
+		const Shared *s = lives_buffer(l, i);
+		if (!s)
+			continue;
+		int64_t bytes = type_bytes(&s->lives[0].value->type);
+		const LifeSpan span = lives_span(s);
+		room.bytes[span.from + 1] += bytes;
+		room.bytes[span.to + 2] -= bytes;
+	}
+	for (int i = 0; i < l->n + 2; i++) {
+		room.bytes[i] += i ? room.bytes[i - 1] : 0;
+		room.most = greater(room.most, room.bytes[i]);
+	}
+	return room;
+}
+
+/* If joints are fusions. */
+static Room
+room_without(Module *m, Arena *a)
 {
 	Lives *l = lives_find(m, a);
-	int64_t *bytes = NEW_ARRAY(a, int64_t, l->n + 3);
-	Needed needed = {.lives = l, .bytes = bytes, .most = m->mesh.target->hbm_bytes / 2};
 	int n;
 	const Pair *pairs = lives_pairs(l, &n);
 
@@ -202,19 +215,7 @@ needed_without(Module *m, Arena *a)
 		lives_join(l, pairs[i].op->operands[pairs[i].i], pairs[i].with);
 	for (int i = 0; i < l->n; i++)
 		lives_join_dying(l, l->step[i], NULL);
-	for (int i = 0; i < m->nvalues; i++) {
-		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value->id != i)
-			continue;
-		bytes[s->lives[0].from + 1] += type_bytes(&s->lives[0].value->type);
-		bytes[s->lives[s->longest[s->n - 1]].to + 2] -=
-			type_bytes(&s->lives[0].value->type);
-	}
-	for (int i = 0; i < l->n + 2; i++) {
-		bytes[i] += i ? bytes[i - 1] : 0;
-		needed.most = greater(needed.most, bytes[i]);
-	}
-	return needed;
+	return room_find(l, a);
 }
 
 /* Is a buffer of an operand for something that is still there after the joint? */
@@ -233,14 +234,14 @@ is_read_later(const Lives *l, const Op *joint)
 /* Its result is there from the first of its operands on: is never more needed then than may
    be? */
 static bool
-take_room(Needed *needed, const Op *joint)
+take_room(Room *room, const Op *joint)
 {
-	Shared **shared = needed->lives->shared;
+	Shared **shared = room->lives->shared;
 	int end = shared[joint->results[0]->id]->lives[0].from, first = end;
 
 	for (int i = 0; i < joint->noperands; i++)
 		first = (int)lesser(first, shared[joint->operands[i]->id]->lives[0].from);
-	int64_t *more = NEW_ARRAY(needed->lives->arena, int64_t, end - first + 1);
+	int64_t *more = NEW_ARRAY(room->lives->arena, int64_t, end - first + 1);
 	more[0] = type_bytes(&joint->results[0]->type);
 	for (int i = 0; i < joint->noperands; i++) {
 		const Value *x = joint->operands[i];
@@ -250,11 +251,11 @@ take_room(Needed *needed, const Op *joint)
 	}
 	for (int i = 0; i < end - first; i++) {
 		more[i] += i ? more[i - 1] : 0;
-		if (needed->bytes[first + i + 1] + more[i] > needed->most)
+		if (room->bytes[first + i + 1] + more[i] > room->most)
 			return false;
 	}
 	for (int i = 0; i < end - first; i++)
-		needed->bytes[first + i + 1] += more[i];
+		room->bytes[first + i + 1] += more[i];
 	return true;
 }
 
@@ -285,15 +286,15 @@ fuse_joint(Op *op)
 static void
 keep_joints(Module *m, Lives *l)
 {
-	Needed needed = {0};
+	Room room = {0};
 
 	for (int i = 0; i < l->n; i++) {
 		Op *op = l->step[i];
 		if (!op_is_joint(op))
 			continue;
-		if (!needed.lives)
-			needed = needed_without(m, l->arena);
-		if (is_read_later(l, op) || !take_room(&needed, op) || !lives_join_parts(l, op))
+		if (!room.lives)
+			room = room_without(m, l->arena);
+		if (is_read_later(l, op) || !take_room(&room, op) || !lives_join_parts(l, op))
 			fuse_joint(op);
 	}
 }

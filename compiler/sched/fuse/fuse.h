@@ -9,6 +9,7 @@
 #define SHDC_FUSE_H
 
 #include "ir/flow.h"
+#include "memory/lives.h"
 #include "memory/strips.h"
 #include "sched/fuse/kernel.h"
 
@@ -131,9 +132,16 @@ void facts_set(Op *op, const Kernel *k);
 bool *unset_find(Module *m, Arena *a);
 /* copies.c: what should share a buffer and cannot is copied */
 void copies_insert(Module *m);
-/* strips.c: slices that are read where they lie stand by themselves.  True if there are any.
-   Requires numbers and residency_find(). */
-bool strips_place(Module *m);
+/* By step + 1: bytes of buffers that are live.  As many may be as are where the program needs
+   most, or as are half of the memory. */
+typedef struct Room {
+	const Lives *lives;
+	int64_t *bytes, most;
+} Room;
+Room room_find(const Lives *l, Arena *a);
+/* strips.c: slices that are read where they lie stand by themselves.  Requires numbers and
+   residency_find(). */
+void strips_place(Module *m);
 /* All ops that read a value; do all that read it read it from there? */
 typedef struct Readers Readers;
 Readers *readers_find(const Module *m, Arena *a);

@@ -12,7 +12,6 @@
  * whole would have to be kept where memory is full; and slices of what stays in on-chip memory
  * unless all of it is moved.
  */
-#include "ir/targets.h"
 #include "memory/plan.h"
 #include "memory/strips.h"
 #include "sched/fuse/fuse.h"
@@ -97,41 +96,12 @@ find_slices(const Module *m, int *n, Arena *a)
 
 /* ---- is it better? ----------------------------------------------------------- */
 
-/* By step + 1: the bytes that are live.  As many may be as are where the program needs most,
-   or as are half of the memory. */
-typedef struct Live {
-	const Lives *lives;
-	int64_t *bytes, most;
-} Live;
-
-static Live
-live_find(const Lives *l, Arena *a)
-{
-	const Target *target = l->module->mesh.target;
-	Live live = {l, NEW_ARRAY(a, int64_t, l->n + 3), target->hbm_bytes / 2};
-
-	for (int i = 0; i < l->module->nvalues; i++) {
-		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value->id != i || s->within)
-			continue;
-		int64_t bytes = type_bytes(&s->lives[0].value->type);
-		const LifeSpan span = lives_span(s);
-		live.bytes[span.from + 1] += bytes;
-		live.bytes[span.to + 2] -= bytes;
-	}
-	for (int i = 0; i < l->n + 2; i++) {
-		live.bytes[i] += i ? live.bytes[i - 1] : 0;
-		live.most = greater(live.most, live.bytes[i]);
-	}
-	return live;
-}
-
 /* The operand is there as long as the slice is read, which has no place of its own. */
 static bool
-take_room(Live *live, const Op *slice)
+take_room(Room *room, const Op *slice)
 {
-	const Shared *whole = live->lives->shared[slice->operands[0]->id];
-	const LifeSpan part = lives_span(live->lives->shared[slice->results[0]->id]);
+	const Shared *whole = room->lives->shared[slice->operands[0]->id];
+	const LifeSpan part = lives_span(room->lives->shared[slice->results[0]->id]);
 	int64_t less = type_bytes(&slice->results[0]->type);
 
 	while (whole->within)
@@ -139,10 +109,10 @@ take_room(Live *live, const Op *slice)
 	int64_t more = type_bytes(&whole->lives[0].value->type);
 	int end = lives_span(whole).to;
 	for (int i = end + 1; i <= part.to; i++)
-		if (live->bytes[i + 1] + more - less > live->most)
+		if (room->bytes[i + 1] + more - less > room->most)
 			return false;
 	for (int i = part.from; i <= part.to; i++)
-		live->bytes[i + 1] += (i > end ? more : 0) - less;
+		room->bytes[i + 1] += (i > end ? more : 0) - less;
 	return true;
 }
 
@@ -183,16 +153,15 @@ lives_without(Module *m, Op *const *slices, int n, Arena *a)
 	return lives_planned(m, apart, a);
 }
 
-bool
+void
 strips_place(Module *m)
 {
 	Arena *a = arena_new();
 	int n;
 	Op **slices = find_slices(m, &n, a);
 	Lives *l = n ? lives_without(m, slices, n, a) : NULL;
-	Live live = n ? live_find(l, a) : (Live){0};
+	Room room = n ? room_find(l, a) : (Room){0};
 	int64_t *moved = NEW_ARRAY(a, int64_t, m->nvalues + 1); /* by id of the root */
-	bool any = false;
 
 	for (int i = 0; i < n; i++)
 		moved[l->root[slices[i]->operands[0]->id]->id] +=
@@ -201,12 +170,10 @@ strips_place(Module *m)
 		const Value *x = slices[i]->operands[0], *root = l->root[x->id];
 		bool local = x->on_chip && moved[root->id] < type_bytes(&root->type);
 		if (local || !lives_may_join_slice(l, slices[i])
-			|| !take_room(&live, slices[i]))
+			|| !take_room(&room, slices[i]))
 			continue;
 		lives_join_slice(l, slices[i]);
 		open_fusion(slices[i]);
-		any = true;
 	}
 	arena_free(a);
-	return any;
 }
