@@ -36,18 +36,11 @@ set_on_chip(Residency *r, Value *v, bool on_chip)
 	v->on_chip = on_chip;
 }
 
-/* Its result lies where its operand does. */
-static bool
-is_name(const Op *op)
-{
-	return op_renames(op) || op_is_strip(op);
-}
-
 /* What it is a name of, or of a part of. */
 static Value *
 named_value(Value *v)
 {
-	while (v->def && is_name(v->def))
+	while (v->def && op_is_name(v->def))
 		v = v->def->operands[0];
 	return v;
 }
@@ -76,7 +69,7 @@ find_uses(Residency *r, const Op *op)
 
 	for (int i = 0; i < op->noperands; i++) {
 		Use *use = &r->uses[named_value(op->operands[i])->id];
-		if (is_name(op) || op_is_offset(op))
+		if (op_is_name(op) || op_is_offset(op))
 			continue;
 		use->last = op;
 		use->memory |= !is_local_step(op);
@@ -94,7 +87,7 @@ find_uses(Residency *r, const Op *op)
 static void
 set_names(Residency *r, const Op *op)
 {
-	if (is_name(op))
+	if (op_is_name(op))
 		set_on_chip(r, op->results[0], named_value(op->operands[0])->on_chip);
 }
 

@@ -67,7 +67,7 @@ c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads)
 		const Value *v = value_around(op->operands[i]);
 		if (e->plan->buffer_of[op->operands[i]->id] < 0 || nread++ >= MAX_LISTED)
 			continue;
-		while (v->def && (op_renames(v->def) || op_is_strip(v->def)))
+		while (v->def && op_is_name(v->def))
 			v = value_around(v->def->operands[0]);
 		text_printf(&line, "%s%s", nread > 1 ? ", " : " from ", v->name);
 	}

@@ -444,6 +444,15 @@ replace_from(Op *op, Value *old, Value *new)
 
 /* A use comes after its definition, so the walk starts there. */
 void
+value_take_name(Value *v, const Value *from)
+{
+	v->name = from->name;
+	v->range = from->range;
+	v->untyped = from->untyped;
+	v->pair = from->pair;
+}
+
+void
 value_replace_uses(Module *m, Value *old, Value *new)
 {
 	if (old->block)

@@ -723,6 +723,12 @@ bool op_is_joint(const Op *op);
 bool op_is_in_ranges(const Op *concatenate);
 /* ... a slice whose elements are those of its operand, where they lie. */
 bool op_is_strip(const Op *op);
+/* Does its result lie where its operand does: another name of that, or of a part? */
+static inline bool
+op_is_name(const Op *op)
+{
+	return op_renames(op) || op_is_strip(op);
+}
 
 /* How an attribute is spelled in HLO text. */
 typedef enum AttrForm {
@@ -904,8 +910,10 @@ const char *op_types(const Op *op, Type *results);
 const char *op_try_infer(Op *op);
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
-void module_number(Module *m);				    /* ids of values and ops, from 0 */
-void block_number(Block *b);				    /* of those in it alone */
+/* It is called as the other, from the same place, and is what the source says of that. */
+void value_take_name(Value *v, const Value *from);
+void module_number(Module *m); /* ids of values and ops, from 0 */
+void block_number(Block *b);   /* of those in it alone */
 void module_count_uses(Module *m);
 /* The same of the values of a block and of the bodies in it. */
 void block_count_uses(Block *b);

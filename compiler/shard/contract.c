@@ -135,10 +135,7 @@ make_contraction(Op *sum, const Multiplicand *a, const Multiplicand *b)
 	for (int i = 0; i < n; i++)
 		order[i] = i;
 	place_as(as, old, order);
-	as->name = old->name;
-	as->range = old->range;
-	as->untyped = old->untyped;
-	as->pair = old->pair;
+	value_take_name(as, old);
 	as->origins = old->origins;
 	return as;
 }

@@ -164,10 +164,7 @@ run_in_shards(const Scan *scan)
 	if (narrow)
 		v = make_convert(named(k, old->name), v, old->type.dtype);
 	v->placement = old->placement;
-	v->name = old->name;
-	v->range = old->range;
-	v->untyped = old->untyped;
-	v->pair = old->pair;
+	value_take_name(v, old);
 	v->origins = old->origins;
 	v->unpadded = old->unpadded;
 	return v;

@@ -223,10 +223,7 @@ move_names(const Merger *mg)
 		Value *v = left[mg->first[old->id]->id];
 		m->named[i].value = v;
 		if (v && !named[v->id]) {
-			v->name = old->name;
-			v->range = old->range;
-			v->untyped = old->untyped;
-			v->pair = old->pair;
+			value_take_name(v, old);
 			named[v->id] = true;
 		}
 	}

@@ -117,10 +117,7 @@ pad_move(Padder *p, Op *op)
 	if (!v)
 		return false;
 	Value *result = op->results[0];
-	v->name = result->name;
-	v->range = result->range;
-	v->untyped = result->untyped;
-	v->pair = result->pair;
+	value_take_name(v, result);
 	pad_set_unpadded(p, v, result->type.dims);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == result)

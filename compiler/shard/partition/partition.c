@@ -38,10 +38,7 @@ follow_aliases(Partitioner *p)
 		while (v && v->id >= 0 && source_of(p, v)->alias)
 			v = source_of(p, v)->alias;
 		if (v != old && v->def && (v->id < 0 || !source_of(p, v)->named)) {
-			v->name = old->name;
-			v->range = old->range;
-			v->untyped = old->untyped;
-			v->pair = old->pair;
+			value_take_name(v, old);
 		}
 		m->named[i].value = v;
 	}

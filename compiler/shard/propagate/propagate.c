@@ -157,10 +157,7 @@ name_granted(Propagation *g)
 	for (int i = 0; i < m->nnamed; i++) {
 		Value *wish = m->named[i].value, *v = wish ? granted(wish) : NULL;
 		if (v != wish && v->def && !listed[v->id]) {
-			v->name = wish->name;
-			v->range = wish->range;
-			v->untyped = wish->untyped;
-			v->pair = wish->pair;
+			value_take_name(v, wish);
 			listed[v->id] = true;
 		}
 		m->named[i].value = v;
