@@ -478,9 +478,61 @@ grow_scatter_add(Scope *s)
 	for (int d = 0; d < n; d++)
 		rows.dims[dim + d] = of->type.dims[d];
 	Value *index = positions(s, of, x->type.dims[dim]);
-	Op *op = make_begin(s->k, O_scatter_add, 3, (Value *[]){x, index, like(s, &rows)});
-	op_set_int(op, A_dim, dim);
-	return make_end(s->k, op);
+	return make_scatter_add(s->k, x, index, like(s, &rows), dim, 1);
+}
+
+/* Vectors of an index of each of two dims of x; the first may count a dim of the indices.
+   NULL: x has too few dims, or there would be too many elements. */
+static Value *
+pairs(Scope *s, const Value *x, Value *of, Lookup *look)
+{
+	int first = below(x->type.rank + 1), n = of->type.rank;
+	Type one = of->type;
+	Value *columns[2];
+
+	if (first + 2 > x->type.rank || n > 2
+		|| type_elements(&x->type) * type_elements(&of->type) > 4 * MAX_ELEMENTS)
+		return NULL;
+	*look = (Lookup){first, 2, n, {-1, -1}};
+	if (n && of->type.dims[0] == x->type.dims[first] && below(2))
+		look->counts[0] = 0;
+	one.dims[one.rank++] = 1;
+	for (int i = 0; i < 2; i++) {
+		Value *at = positions(s, of, x->type.dims[first + i]);
+		if (look->counts[i] == 0)
+			at = make_iota(s->k, &at->type, 0);
+		columns[i] = make_reshape(s->k, at, one.rank, one.dims);
+	}
+	return make_concatenate(s->k, 2, columns, n);
+}
+
+static Value *
+grow_lookup(Scope *s)
+{
+	Value *x = any(s), *of = any(s);
+	Lookup look;
+	Value *index = pairs(s, x, of, &look);
+	Value *v = index ? make_lookup_as(s->k, x, index, &look) : NULL;
+
+	return v && type_elements(&v->type) > MAX_ELEMENTS ? sum_of_all(s->k, v) : v;
+}
+
+static Value *
+grow_scatter_pairs(Scope *s)
+{
+	Value *x = any(s), *of = any(s);
+	Lookup look;
+	Value *index = pairs(s, x, of, &look);
+	Type rows = x->type;
+
+	if (!index)
+		return NULL;
+	rows.rank += look.rank - 2;
+	for (int d = look.first + 2; d < x->type.rank; d++)
+		rows.dims[d + look.rank - 2] = x->type.dims[d];
+	for (int d = 0; d < look.rank; d++)
+		rows.dims[look.first + d] = of->type.dims[d];
+	return make_scatter_add_as(s->k, x, index, like(s, &rows), &look);
 }
 
 /* Rows of x, as in grow_scatter_add(), times matrices of their groups, or added to those. */
@@ -999,6 +1051,8 @@ static const Way ways[] = {
 	{grow_cumsum, 1, false},
 	{grow_take, 2, false},
 	{grow_scatter_add, 2, false},
+	{grow_lookup, 2, false},
+	{grow_scatter_pairs, 2, false},
 	{grow_grouped, 2, false},
 	{grow_dynamic_slice, 2, false},
 	{grow_dynamic_update_slice, 2, false},
