@@ -678,14 +678,19 @@ op_communicates(const Op *op)
 	return collectives[op->kind].turns > 0;
 }
 
-/* The module's overlap allows that a collective begins before it is waited for. */
+/* A collective may begin before it is waited for where those do. */
+static inline bool
+op_begins_with(const Op *op, Begins begins)
+{
+	return begins == BEGINS_all
+		|| (begins == BEGINS_default && collectives[op->kind].early);
+}
+
+/* ... as the module's overlap allows. */
 static inline bool
 op_may_begin_early(const Op *op)
 {
-	Begins begins = overlaps[op->module->overlap].begins;
-
-	return begins == BEGINS_all
-		|| (begins == BEGINS_default && collectives[op->kind].early);
+	return op_begins_with(op, overlaps[op->module->overlap].begins);
 }
 
 /* It runs on the matrix unit, and in a library. */

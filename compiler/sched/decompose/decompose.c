@@ -431,15 +431,17 @@ try_ways(Choice *best, Trial *variants, int n)
 		}
 }
 
-/* More parts, as long as that is quicker than fewer. */
+/* More parts, as long as that is quicker than fewer, or not much slower beside what is
+   exposed: what each begin more costs the next may gain. */
 static void
-try_more_parts(Choice *best, Decomposing *d, Einsums all, const Einsum *e)
+try_more_parts(Choice *best, Decomposing *d, Einsums all, const Class *class)
 {
+	const Einsum *e = class->first;
 	int64_t before = d->time;
 
 	for (Way way = WAY_halves + 1; way < WAYS && ring_goes(e, way); way++) {
 		Trial trial = {.d = d, .einsums = all, .key = e->key, .way = way};
-		if (!best->parts || best->parts >= before)
+		if (!best->parts || best->parts >= before + class->exposed / 4)
 			break;
 		before = best->parts;
 		try_ways(best, &trial, 1);
@@ -479,7 +481,7 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 		n = leave_out_slow(&t, places, variants, n);
 	if (n > 1)
 		try_ways(&best, variants + 1, n - 1);
-	try_more_parts(&best, d, all, e);
+	try_more_parts(&best, d, all, class);
 	text_add(&t, best.any ? ": done " : ": left as it is");
 	if (best.any)
 		text_way(&t, best.way, best.joined);

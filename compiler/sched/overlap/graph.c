@@ -94,7 +94,7 @@ add_jobs(Graph *g, Scheduling *s)
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
 		Task task = task_in(s, op);
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
-			&& op_may_begin_early(op) && !writes_over_operand(s->lives, op);
+			&& op_begins_with(op, s->begins) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
 		s->tasks[op->id] = &g->jobs[g->n - 1].task;
@@ -263,6 +263,7 @@ graph_of(Block *b, Scheduling *s)
 
 	*g = (Graph){.arena = s->arena,
 		.block = b,
+		.ahead = s->ahead,
 		.jobs = NEW_ARRAY(s->arena, Job, 2 * block_length(b) + 1)};
 	add_jobs(g, s);
 	merge_links(g);

@@ -30,6 +30,7 @@ struct Listing {
 	Ready runs, starts, instant; /* the last take no time */
 	Ready early, early_starts;   /* in the order of the program; of some graphs */
 	bool *over;		     /* by number of a run or start: it is in order */
+	int oldest;		     /* number of the first run that is not */
 	Job **flights;		     /* begun, not yet waited for */
 	int nflights;
 	Taste taste;
@@ -102,7 +103,8 @@ make_ready(Listing *list, Job *job)
 		ready_put(job->task.picoseconds ? &list->runs : &list->instant, job);
 	if (list->graph->held && job->task.kind == TASK_start)
 		ready_put(&list->early_starts, job);
-	else if (list->graph->held && job->task.kind == TASK_run && job->task.picoseconds)
+	else if ((list->graph->held || list->graph->ahead) && job->task.kind == TASK_run
+		&& job->task.picoseconds)
 		ready_put(&list->early, job);
 }
 
@@ -143,6 +145,32 @@ is_too_much(const Listing *list, const Job *job)
 	return g->held && held_with(g->held, job) > g->room;
 }
 
+/* Is so much of the program left before it that it has to wait? */
+static bool
+is_far_ahead(const Listing *list, const Job *job)
+{
+	int ahead = list->graph->ahead;
+
+	return ahead && job->number - list->oldest >= ahead;
+}
+
+static bool
+has_to_wait(const Listing *list, const Job *run)
+{
+	return is_far_ahead(list, run) || is_too_much(list, run);
+}
+
+static void
+find_oldest(Listing *list)
+{
+	const Graph *g = list->graph;
+
+	while (list->oldest <= g->n
+		&& (list->over[list->oldest]
+			|| g->jobs[list->oldest - 1].task.kind != TASK_run))
+		list->oldest++;
+}
+
 /* What is left takes its time from now on, and so does the way from the job on. */
 static void
 count_off(Listing *list, const Job *job, int64_t from)
@@ -166,7 +194,7 @@ add(Listing *list, Job *job)
 	Task *task = &list->order.tasks[list->n];
 
 	list->over[job->number] = true;
-
+	find_oldest(list);
 	*task = job->task;
 	if (task->kind == TASK_done)
 		task->start = list->begun[job->number - 1];
@@ -315,7 +343,7 @@ take_shorter(Listing *list, int64_t time)
 		Job *job = ready_take(&list->runs);
 		if (list->over[job->number])
 			continue;
-		if (job->task.picoseconds <= time)
+		if (job->task.picoseconds <= time && !is_far_ahead(list, job))
 			shorter = job;
 		else
 			held[n++] = job;
@@ -329,14 +357,14 @@ take_shorter(Listing *list, int64_t time)
 	return shorter;
 }
 
-/* The best; where there is no room for that, the program's first, once nothing is under way
-   if there is no room for it either. */
+/* The best; where that has to wait the program's first, once nothing is under way if it has
+   to wait, too. */
 static Job *
 take_best(Listing *list)
 {
-	if (!is_crowded(list) && !is_too_much(list, list->runs.jobs[0]))
+	if (!is_crowded(list) && !has_to_wait(list, list->runs.jobs[0]))
 		return take_run(list, &list->runs);
-	if (list->nflights && is_too_much(list, list->early.jobs[0]))
+	if (list->nflights && has_to_wait(list, list->early.jobs[0]))
 		return take_done(list, INT64_MAX);
 	return take_run(list, &list->early);
 }
@@ -401,6 +429,7 @@ begin_listing(Listing *list, Taste taste)
 	list->runs.first = taste.first;
 	list->starts.first = taste.first == FIRST_order ? FIRST_order : FIRST_tail;
 	list->n = list->nflights = 0;
+	list->oldest = 1;
 	list->runs.n = list->starts.n = list->instant.n = list->early.n = list->early_starts.n =
 		0;
 	list->least = 0;

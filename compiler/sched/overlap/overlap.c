@@ -286,14 +286,17 @@ serial_time(const Scheduling *s, const Block *b)
 typedef struct Attempt {
 	First least;
 	Join joins;
-	int64_t bytes; /* that it may take */
-	int64_t spare; /* ... and hold, beside what the program's order does */
+	Begins begins;
+	int ahead;     /* jobs that the thread may be ahead of the program; 0: any */
+	int64_t spare; /* bytes that may be held, beside what the program's order does */
+	int64_t bytes; /* ... that it may take */
 } Attempt;
 
 typedef struct Scheduled {
-	int64_t time;	/* of a run in that order */
-	int64_t least;	/* ... before transfers began later to fit; of several orders that were
+	int64_t time;  /* of a run in that order */
+	int64_t least; /* ... before transfers began later to fit; of several orders that were
 			   tried the one for which nobody asks for bytes */
+	Attempt way;
 	bool fits;	/* in so many bytes, and takes no longer than the program did */
 	bool kept;	/* else all is as it was */
 	bool combines;	/* some collectives are one, or could be */
@@ -331,6 +334,8 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	s->offers = made->offers;
 	s->least = way.least;
 	s->joins = way.joins;
+	s->begins = way.begins;
+	s->ahead = way.ahead;
 	s->spare = way.spare;
 	bool any_order_fits = plan_most(s->lives) <= way.bytes;
 	schedule_block(s, m->entry);
@@ -341,7 +346,8 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	   less from others on its links. */
 	bool other = residency_find(m, changed) || fit == FIT_shortened || s->combines;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
-	Scheduled is = {.time = fit && other ? block_again(&again, m->entry) : s->time,
+	Scheduled is = {.way = way,
+		.time = fit && other ? block_again(&again, m->entry) : s->time,
 		.least = s->time,
 		.combines = s->combines,
 		.serial = serial};
@@ -352,60 +358,66 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	return is;
 }
 
-/* Where memory is full: the first that takes so long or less, or the quickest of those that
-   fit. */
+/* Where memory is full: the less the thread is ahead of the program, and the less room there
+   is, the less is held.  The first way that takes so long or less, or the quickest of those
+   that fit.  What the first takes is known, if not of so many bytes. */
 static Scheduled
-schedule_best(Module *m, Made *made, const Attempt *ways, int n, int64_t within)
+schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t spare,
+	int64_t within)
 {
-	int64_t least = INT64_MAX;
-	int best = -1;
+	const Begins all = overlaps[m->overlap].begins;
+	const int64_t any = INT64_MAX;
+	const Attempt ways[] = {
+		{FIRST_path, JOIN_none, all, 0, any, bytes},
+		{FIRST_path, JOIN_none, all, 32, any, bytes},
+		{FIRST_path, JOIN_none, all, 8, any, bytes},
+		{FIRST_path, JOIN_none, all, 4, any, bytes},
+		{FIRST_path, JOIN_none, all, 64, any, bytes},
+		{FIRST_path, JOIN_none, all, 128, spare, bytes},
+		{FIRST_path, JOIN_none, all, 16, spare, bytes},
+		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes},
+		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes},
+		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes},
+		{FIRST_order, JOIN_none, all, 0, any, bytes},
+		{FIRST_order, JOIN_none, all, 8, spare, bytes},
+		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes},
+		{FIRST_path, JOIN_none, BEGINS_default, 0, any, bytes},
+		{FIRST_path, JOIN_none, BEGINS_default, 0, spare, bytes},
+	};
+	Scheduled best = known;
 
-	for (int i = 0; i < n; i++) {
+	for (size_t i = known.way.bytes == bytes; i < sizeof ways / sizeof *ways; i++) {
 		Scheduled is = schedule_so(m, made, ways[i], within);
 		if (is.kept)
 			return is;
-		if (is.fits && is.time < least) {
-			least = is.time;
-			best = i;
-		}
+		if (is.fits && (!best.fits || is.time < best.time))
+			best = is;
 	}
-	return best < 0 ? (Scheduled){0} : schedule_so(m, made, ways[best], INT64_MAX);
+	return best.fits ? schedule_so(m, made, best.way, INT64_MAX) : best;
 }
 
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
 static Scheduled
-schedule_within_memory(Module *m, Made *made, Join joins)
+schedule_within_memory(Module *m, Made *made)
 {
-	enum {
-		KEPT = 16, /* a part of what may be held, for gaps between buffers */
-		NEAR = 16, /* ... of the time that it takes if nobody asks for bytes */
-	};
+	enum { KEPT = 16 }; /* a part of what may be held, for gaps between buffers */
 	const int64_t any = INT64_MAX;
-	int64_t bytes = m->mesh.target->hbm_bytes;
-	Scheduled first = schedule_so(m, made, (Attempt){FIRST_path, joins, bytes, any}, any);
-	int64_t near = add_picoseconds(first.least, first.least / NEAR);
+	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any,
+		m->mesh.target->hbm_bytes};
+	Scheduled first = schedule_so(m, made, free, any);
+	int64_t near = add_picoseconds(first.least, first.least / SMALL);
 
 	if (first.kept && first.time <= near)
 		return first;
 	unmake(m, made);
 	const Plan *plan = plan_build(m);
-	int64_t peak = plan_peak(plan);
-	bool fits = !plan->uncounted && peak <= bytes, known = fits && !first.kept;
-	if (!fits)
-		bytes = plan->uncounted ? any : peak + peak / 16;
+	int64_t peak = plan_peak(plan), bytes = free.bytes;
+	if (plan->uncounted)
+		bytes = any;
+	else if (peak > bytes)
+		bytes = peak + peak / 16;
 	int64_t spare = plan->uncounted ? any : (bytes - peak) / KEPT * (KEPT - 1);
-	const Attempt ways[] = {
-		{FIRST_path, joins, bytes, any}, /* which may be known not to fit */
-		{FIRST_path, joins, bytes, spare},
-		{FIRST_program, JOIN_none, bytes, any},
-		{FIRST_order, JOIN_none, bytes, any},
-		{FIRST_path, joins, bytes, spare / 4},
-		{FIRST_path, joins, bytes, spare / 16},
-		{FIRST_path, joins, bytes, spare / 64},
-		{FIRST_order, JOIN_none, bytes, spare / 64},
-	};
-	Scheduled best = schedule_best(m, made, ways + known,
-		(int)(sizeof ways / sizeof *ways) - known, near);
+	Scheduled best = schedule_crowded(m, made, first, bytes, spare, near);
 	best.combines |= first.combines;
 	best.least = first.least;
 	best.serial = first.serial;
@@ -419,24 +431,26 @@ static Scheduled
 combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 {
 	int64_t least = apart.kept ? apart.time : INT64_MAX;
+	int64_t within = add_picoseconds(least, least / UNSEEN);
 
-	unmake(m, made);
-	made->offers = offers;
-	Scheduled is = schedule_within_memory(m, made, JOIN_small);
-	made->offers = NULL;
-	if (offers) {
-		offers->apart = apart.time;
-		offers->in_one = is.time;
-		offers->fits = is.kept;
+	for (Join joins = JOIN_small; joins > JOIN_none; joins--) {
+		Attempt way = apart.way;
+		way.joins = joins;
+		unmake(m, made);
+		made->offers = joins == JOIN_small ? offers : NULL;
+		Scheduled is = schedule_so(m, made, way, within);
+		if (made->offers) {
+			offers->apart = apart.time;
+			offers->in_one = is.time;
+			offers->fits = is.fits;
+		}
+		if (is.kept)
+			return is;
+		within = least;
 	}
-	if (is.kept && is.time <= add_picoseconds(least, least / UNSEEN))
-		return is;
 	unmake(m, made);
-	is = schedule_within_memory(m, made, JOIN_quicker);
-	if (is.kept && is.time <= least)
-		return is;
-	unmake(m, made);
-	return schedule_within_memory(m, made, JOIN_none);
+	made->offers = NULL;
+	return schedule_so(m, made, apart.way, INT64_MAX);
 }
 
 /* What was to be had if a device had more memory, where that is to be seen. */
@@ -464,7 +478,7 @@ static void
 schedule_module(Module *m, Offers *offers)
 {
 	Made made = {0};
-	Scheduled apart = schedule_within_memory(m, &made, JOIN_none);
+	Scheduled apart = schedule_within_memory(m, &made);
 
 	Scheduled is = apart.combines ? combine_or_not(m, &made, apart, offers) : apart;
 	if (made.arena)

@@ -41,6 +41,7 @@ typedef struct Graph {
 	Held *held;	 /* NULL: nobody asks */
 	int64_t room;	 /* bytes that may be held; of a graph without `held` any */
 	int64_t crowded; /* beyond those */
+	int ahead;	 /* jobs that the thread may be ahead of the program; 0: any */
 	Job *jobs;
 	int n;
 } Graph;
@@ -106,6 +107,8 @@ typedef struct Scheduling {
 	First least;	    /* of the ways to choose */
 	Join joins;	    /* which collectives that move alike are one */
 	bool combines;	    /* ... and some are, or could be */
+	Begins begins;	    /* which may begin before they are waited for */
+	int ahead;	    /* jobs that the thread may be ahead of the program; 0: any */
 	Offers *offers;	    /* what could be one; NULL: nobody asks */
 	Held *held;	    /* of the block before; NULL: none */
 	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
