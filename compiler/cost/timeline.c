@@ -208,7 +208,7 @@ block_time(Walk *w, const Block *b)
 		tasks[n] = task;
 		parts[n++] = part;
 	}
-	int64_t time = tracks_run(tasks, n, w->arena);
+	int64_t time = tracks_run(tasks, n, NULL, w->arena);
 	for (int i = 0; i < n; i++) {
 		const Part *part = &parts[i];
 		if (part->condition)

@@ -6,7 +6,7 @@
  */
 #include "cost/tracks.h"
 
-enum { PARTS = 720720 }; /* of a picosecond: 1 to 16 divide it */
+enum { MOST_BESIDE = 64 }; /* of others bodies know no end */
 
 /* What is under way. */
 typedef struct Flight {
@@ -14,16 +14,17 @@ typedef struct Flight {
 	int64_t latency; /* still to pass, */
 	int64_t left;	 /* ... then so many picoseconds with the links to itself, */
 	int64_t parts;	 /* ... and so many parts of one */
-	int64_t sharing; /* the busiest of its links, itself included */
+	int64_t pace;	 /* parts in each picosecond */
 } Flight;
 
 struct Tracks {
 	int64_t now;
 	Flight *flights;
 	int n;
-	bool computes;	/* the thread does */
-	bool changed;	/* other transfers have links than when the paces were set */
-	LinkSums users; /* of those whose latency is over */
+	bool computes;	      /* the thread does */
+	bool changed;	      /* other transfers have links than when the paces were set */
+	LinkSums users;	      /* of those whose latency is over, and what is beside all */
+	const LinkSums *used; /* of links, by bodies in which the thread is; NULL: none */
 };
 
 int64_t
@@ -80,17 +81,19 @@ links_merged(const LinkMerge *merge, const LinkSet *links, Arena *a)
 	return arena_copy(a, &merged, sizeof merged);
 }
 
-static int64_t
-most_users(const LinkSums *users, const LinkSet *links)
+int64_t
+links_pace(const LinkSums *users, const LinkSet *links, const LinkSums *used)
 {
-	int64_t most = 1;
+	int64_t least = PARTS;
 
 	for (int i = 0; i < LINK_WORDS; i++)
 		for (uint64_t left = links->word[i]; left; left &= left - 1) {
-			int64_t n = users->of[i][__builtin_ctzll(left)];
-			most = n > most ? n : most;
+			int bit = __builtin_ctzll(left);
+			int64_t n = greater(users->of[i][bit], LINK_USER);
+			int64_t shared = PARTS - (used ? used->of[i][bit] : 0);
+			least = lesser(least, shared * LINK_USER / n);
 		}
-	return most;
+	return least;
 }
 
 static void
@@ -102,17 +105,21 @@ set_paces(Tracks *tracks)
 	for (int i = 0; i < tracks->n; i++) {
 		Flight *f = &tracks->flights[i];
 		const LinkSet *links = f->task->links;
-		f->sharing = f->latency || !links ? 1 : most_users(&tracks->users, links);
+		f->pace = f->latency || !links
+			? PARTS
+			: links_pace(&tracks->users, links, tracks->used);
 	}
 }
 
 static int64_t
 until_event(const Flight *f)
 {
-	int64_t parts = (f->parts * f->sharing + PARTS - 1) / PARTS;
-
-	return f->latency ? f->latency
-			  : add_picoseconds(repeat_picoseconds(f->left, f->sharing), parts);
+	if (f->latency)
+		return f->latency;
+	if (!f->pace)
+		return INT64_MAX;
+	int64_t rest = (f->left % f->pace * PARTS + f->parts + f->pace - 1) / f->pace;
+	return add_picoseconds(repeat_picoseconds(f->left / f->pace, PARTS), rest);
 }
 
 /* `time` passes: of what is left as many as its pace makes of them. */
@@ -123,8 +130,9 @@ fly(Flight *f, int64_t time)
 		f->latency -= time;
 		return;
 	}
-	f->left -= time / f->sharing;
-	f->parts -= time % f->sharing * PARTS / f->sharing;
+	int64_t parts = time % PARTS * f->pace;
+	f->left -= time / PARTS * f->pace + parts / PARTS;
+	f->parts -= parts % PARTS;
 	if (f->parts < 0) {
 		f->parts += PARTS;
 		f->left--;
@@ -158,7 +166,7 @@ use_links(Tracks *tracks, const Task *task, int more)
 {
 	if (!task->links || !more)
 		return;
-	links_add(&tracks->users, task->links, more);
+	links_add(&tracks->users, task->links, more * LINK_USER);
 	tracks->changed = true;
 }
 
@@ -194,42 +202,73 @@ next_event(Tracks *tracks)
 }
 
 static void
-take_off(Tracks *tracks, Task *task)
+take_off(Tracks *tracks, Task *task, int64_t time)
 {
 	task->flight = 0;
-	if (!task->picoseconds)
+	if (!time)
 		return;
 	tracks->flights[tracks->n++] = (Flight){
 		.task = task,
-		.latency = task->picoseconds - task->shared,
+		.latency = time - task->shared,
 		.left = task->shared,
-		.sharing = 1,
+		.pace = PARTS,
 	};
-	use_links(tracks, task, task->picoseconds == task->shared);
+	use_links(tracks, task, time == task->shared);
 	task->flight = tracks->n;
 }
 
 Tracks *
-tracks_new(Arena *a, int n)
+tracks_new(Arena *a, int n, const LinkSums *beside)
 {
 	Tracks *tracks = NEW(a, Tracks);
 
 	tracks->flights = NEW_ARRAY(a, Flight, n + 1);
+	if (beside)
+		tracks->users = *beside;
 	return tracks;
+}
+
+/* How long all that is in it takes, beside what is under way; from then on that has what is
+   left of the links. */
+static int64_t
+go_within(Tracks *tracks, Bodies *in)
+{
+	Sharer beside[MOST_BESIDE];
+	LinkSums users = tracks->users;
+	int n = 0;
+
+	for (int i = 0; i < tracks->n && n < MOST_BESIDE; i++) {
+		const Flight *f = &tracks->flights[i];
+		const LinkSet *links = f->task->links;
+		if (!links || !f->left || !link_sets_meet(links, &in->links))
+			continue;
+		beside[n++] = (Sharer){.links = links, .left = (double)f->left};
+		if (f->latency)
+			links_add(&users, links, LINK_USER);
+	}
+	int64_t time = bodies_time(in, &users, beside, n);
+	if (n) {
+		tracks->used = &in->used;
+		tracks->changed = true;
+	}
+	return time;
 }
 
 void
 tracks_add(Tracks *tracks, Task *tasks, Task *task)
 {
 	const Task *awaited = task->kind == TASK_done ? &tasks[task->start] : task;
+	int64_t time = task->bodies ? go_within(tracks, task->bodies) : task->picoseconds;
 
 	task->from = task->to = tracks->now;
 	task->exposed = 0;
 	if (task->kind != TASK_done)
-		take_off(tracks, task);
+		take_off(tracks, task, time);
 	tracks->computes = task->kind == TASK_run && !task->moves;
 	while (task->kind != TASK_start && awaited->flight)
 		next_event(tracks);
+	tracks->changed |= tracks->used != NULL;
+	tracks->used = NULL;
 	tracks->computes = false;
 	if (task->kind == TASK_done)
 		task->to = tracks->now;
@@ -291,9 +330,9 @@ mark_critical(Task *tasks, int n, int64_t thread, int64_t end)
 }
 
 int64_t
-tracks_run(Task *tasks, int n, Arena *a)
+tracks_run(Task *tasks, int n, const LinkSums *beside, Arena *a)
 {
-	Tracks *tracks = tracks_new(a, n);
+	Tracks *tracks = tracks_new(a, n, beside);
 
 	for (int i = 0; i < n; i++)
 		tracks_add(tracks, tasks, &tasks[i]);

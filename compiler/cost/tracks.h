@@ -11,6 +11,8 @@
  * start on, and its done waits for it.  Transfers that use a directed link at the
  * same time have equal shares of it; one over several links goes at the pace of
  * the busiest.  Times are picoseconds, at most INT64_MAX.
+ *
+ * What has bodies is one task, in which others run (bodies.c).
  */
 #ifndef SHDC_TRACKS_H
 #define SHDC_TRACKS_H
@@ -23,6 +25,8 @@ typedef enum TaskKind {
 	TASK_done,
 } TaskKind;
 
+typedef struct Bodies Bodies;
+
 typedef struct Task {
 	TaskKind kind;
 	bool moves;    /* data between devices; else it computes */
@@ -32,6 +36,7 @@ typedef struct Task {
 	int64_t shared;	      /* ... its last so many at their pace */
 	const LinkSet *links; /* NULL: none */
 	int start;	      /* of TASK_done: which task */
+	Bodies *bodies;	      /* of TASK_run: what runs in it; NULL: it is one step */
 
 	/* by tracks_run(): of a start until its data are there, of a done while the
 	   thread stands there */
@@ -41,12 +46,27 @@ typedef struct Task {
 			    that move data then */
 } Task;
 
-/* Fills in when they run; the end of the last. */
-int64_t tracks_run(Task *tasks, int n, Arena *a);
+/* A number for each directed link, a bit of a word: of how many use it, or how long. */
+typedef struct LinkSums {
+	int64_t of[LINK_WORDS][64];
+} LinkSums;
+void links_add(LinkSums *sums, const LinkSet *links, int64_t more);
+
+enum {
+	PARTS = 720720,	  /* of a picosecond: 1 to 16 divide it */
+	LINK_USER = 1024, /* one that uses a link; beside others, or parts of some */
+};
+/* PARTS that one of the users moves in a picosecond.  `used`: PARTS of each link that they do
+   not share; NULL: none. */
+int64_t links_pace(const LinkSums *users, const LinkSet *links, const LinkSums *used);
+
+/* Fills in when they run; the end of the last.  `beside`: what else uses each link all the
+   time, in parts of a LINK_USER; NULL: nothing does. */
+int64_t tracks_run(Task *tasks, int n, const LinkSums *beside, Arena *a);
 
 /* The same, a task after the other, by whoever decides which comes next. */
 typedef struct Tracks Tracks;
-Tracks *tracks_new(Arena *a, int n); /* so many tasks at most */
+Tracks *tracks_new(Arena *a, int n, const LinkSums *beside); /* so many tasks at most */
 /* The thread comes to it, and goes on when it is over, or begun; `tasks` as above. */
 void tracks_add(Tracks *tracks, Task *tasks, Task *task);
 int64_t tracks_now(const Tracks *tracks);
@@ -57,11 +77,44 @@ int64_t tracks_busy(const Tracks *tracks, const LinkSet *links);
 /* All that is under way ends; when. */
 int64_t tracks_end(Tracks *tracks);
 
-/* A sum for each directed link, a bit of a word: of how many use it, or how long. */
-typedef struct LinkSums {
-	int64_t of[LINK_WORDS][64];
-} LinkSums;
-void links_add(LinkSums *sums, const LinkSet *links, int64_t more);
+/* Tasks that run so often, all of which end before the next time. */
+typedef struct Body {
+	Task *tasks;
+	int n;
+	int64_t times;
+	int64_t alone; /* how long they take once, nothing beside them */
+} Body;
+Body body_of(Task *tasks, int n, Arena *a); /* once */
+
+/* The condition and the body of a loop, or two branches, of which one runs no times. */
+struct Bodies {
+	Body body[2];
+	int64_t alone;	  /* how long all times take */
+	LinkSet links;	  /* that they use, */
+	LinkSums busy;	  /* ... how long, all times */
+	LinkSums *beside; /* by the tracks that came to it last: what else used these; NULL:
+			     nothing did */
+	LinkSums others;  /* room for that */
+	LinkSums used;	  /* ... so many PARTS of each picosecond */
+	struct Known {
+		uint64_t beside; /* a mark of it */
+		int64_t time;
+	} known[64];
+};
+Task bodies_task(Body first, Body second, Arena *a);
+
+/* What is under way beside bodies: */
+typedef struct Sharer {
+	const LinkSet *links;
+	double left; /* of its picoseconds with the links to itself */
+	/* filled in: */
+	double part;  /* of all their times, that it is under way beside */
+	double moved; /* of `left`, if it was beside all */
+	bool over;
+} Sharer;
+/* How long they take beside these, which are among the users of links, and what they then use
+   of these. */
+int64_t bodies_time(Bodies *in, const LinkSums *users, Sharer *beside, int n);
 
 /*
  * Links of a class that are in the same sets are as one: what is under way has the same

@@ -805,7 +805,7 @@ at_once(TransferCost a, TransferCost b, bool shares, const char *name)
 	int64_t one = tasks[0].shared, other = tasks[1].shared;
 	int64_t longer = one > other ? one : other;
 	Arena *arena = arena_new();
-	int64_t is = tracks_run(tasks, 2, arena);
+	int64_t is = tracks_run(tasks, 2, NULL, arena);
 
 	arena_free(arena);
 	ok(longer > 0 && is == (shares ? one + other : longer), name);

@@ -43,7 +43,7 @@ static void
 ends(Task *tasks, int n, int64_t end, const char *name)
 {
 	Arena *a = arena_new();
-	int64_t is = tracks_run(tasks, n, a);
+	int64_t is = tracks_run(tasks, n, NULL, a);
 
 	ok(is == end, name);
 	if (is != end)

@@ -28,7 +28,7 @@ plain_schedule(Graph *g)
 		if (order.tasks[i].kind == TASK_done)
 			order.tasks[i].start = i - 1;
 	}
-	order.time = tracks_run(order.tasks, g->n, a);
+	order.time = tracks_run(order.tasks, g->n, NULL, a);
 	return order;
 }
 

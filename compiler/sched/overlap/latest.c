@@ -106,7 +106,7 @@ replaced(const Latest *l, Arena *a)
 		if (task->kind == TASK_done)
 			task->start = now[l->order->tasks[i].start];
 	}
-	order.time = tracks_run(order.tasks, l->n, a);
+	order.time = tracks_run(order.tasks, l->n, NULL, a);
 	return order;
 }
 

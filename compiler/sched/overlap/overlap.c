@@ -132,7 +132,7 @@ static void schedule_block(Scheduling *s, Block *b);
 
 /* What has bodies, once these are in order. */
 static int64_t
-bodies_time(Scheduling *s, const Op *op)
+blocks_time(Scheduling *s, const Op *op)
 {
 	int64_t time[2] = {0};
 
@@ -184,7 +184,7 @@ schedule_block(Scheduling *s, Block *b)
 {
 	for (const Op *op = b->first; op != b->last; op = op->next)
 		if (op->nbodies && !op_is_fusion(op))
-			s->times[op->id] = bodies_time(s, op);
+			s->times[op->id] = blocks_time(s, op);
 	Graph *g = graph_of(b, s);
 	Order order = best_order(g, s->least, INT64_MAX);
 	if (overlaps[b->last->module->overlap].divides)
@@ -259,7 +259,7 @@ block_again(const Retiming *known, const Block *b)
 		known->at[op->id] = n;
 		tasks[n++] = task_again(known, op);
 	}
-	return tracks_run(tasks, n, a);
+	return tracks_run(tasks, n, NULL, a);
 }
 
 /* One step after the other, as the program was: a transfer takes its time where it begins. */
