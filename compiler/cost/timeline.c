@@ -8,26 +8,29 @@
  *     body               4 us       at 21, 10 times           71 us in all
  *
  * A body is walked once, and is one task of the block around it, as long as all
- * its trips.  Of an `if` the dearer branch is what runs; a loop of which only the
- * run knows how often counts as one trip.
+ * its trips (bodies.c).  Of an `if` the branch that is dearer by itself is what runs; a loop
+ * of which only the run knows how often counts as one trip.  When all are known, blocks are
+ * placed from the outermost in, beside what is under way around them.
  */
-#include <string.h>
 #include "cost/chains.h"
 #include "cost/least.h"
 #include "cost/timeline.h"
 #include "cost/tracks.h"
 #include "ir/flow.h"
 
-/* A task of a block, and its steps: one, or those of the bodies in it. */
-typedef struct Mark {
-	int step, span, branch, other; /* of the timeline's, the next */
-} Mark;
-
+/* A task of a block. */
 typedef struct Part {
-	Mark first, end;
-	int64_t condition; /* of a loop: how long it takes, before the body */
-	Mark body;	   /* ... which begins here */
+	const Op *op;
+	TimelineStep *step;	  /* NULL: it has bodies, or waits */
+	struct Walked *bodies[2]; /* of what has some */
+	int at;			  /* of a step that counts, or does not: which */
 } Part;
+
+/* A block, as it was walked; of each task its part. */
+typedef struct Walked {
+	Body body;
+	Part *parts;
+} Walked;
 
 typedef struct Walk {
 	Timeline *timeline;
@@ -36,33 +39,7 @@ typedef struct Walk {
 	int *branch, *task; /* of its block, that it is */
 } Walk;
 
-static int64_t block_time(Walk *w, const Block *b);
-
-static Mark
-mark(const Timeline *t)
-{
-	return (Mark){t->n, t->nspans, t->nifs, t->nothers};
-}
-
-static void
-close_gap(void *all, size_t size, int from, int to, int *n)
-{
-	char *bytes = all;
-
-	if (to < *n)
-		memmove(bytes + (size_t)from * size, bytes + (size_t)to * size,
-			(size_t)(*n - to) * size);
-	*n -= to - from;
-}
-
-/* What lies between, but of its branches that do not count. */
-static void
-drop(Timeline *t, Mark from, Mark to)
-{
-	close_gap(t->steps, sizeof *t->steps, from.step, to.step, &t->n);
-	close_gap(t->spans, sizeof *t->spans, from.span, to.span, &t->nspans);
-	close_gap(t->ifs, sizeof *t->ifs, from.branch, to.branch, &t->nifs);
-}
+static Walked *walk_block(Walk *w, const Block *b);
 
 Task
 task_of(const Op *op, const StepCost *cost)
@@ -76,30 +53,51 @@ task_of(const Op *op, const StepCost *cost)
 	return task;
 }
 
+/* How often its condition is asked, and its body runs. */
+static void
+count_trips(const Op *loop, int64_t *asked, int64_t *trips)
+{
+	bool counted = op_ints(loop, A_trips)->n > 0;
+
+	*trips = counted ? op_int(loop, A_trips) : 1;
+	*asked = counted ? add_picoseconds(*trips, 1) : 1;
+}
+
 int64_t
 loop_picoseconds(const Op *loop, int64_t condition, int64_t body)
 {
-	bool counted = op_ints(loop, A_trips)->n > 0;
-	int64_t trips = counted ? op_int(loop, A_trips) : 1;
-	int64_t asked = counted ? add_picoseconds(trips, 1) : 1;
+	int64_t asked, trips;
 
+	count_trips(loop, &asked, &trips);
 	return add_picoseconds(repeat_picoseconds(condition, asked),
 		repeat_picoseconds(body, trips));
+}
+
+Task
+task_of_bodies(const Op *op, Body first, Body second, Arena *a)
+{
+	bool is_first = first.alone >= second.alone;
+
+	if (op_is_loop(op))
+		count_trips(op, &first.times, &second.times);
+	if (op_is_branch(op)) {
+		first.times = is_first;
+		second.times = !is_first;
+	}
+	return bodies_task(first, second, a);
 }
 
 /* ---- one block ------------------------------------------------------------------ */
 
 static Task
-step_task(Walk *w, const Op *op)
+step_task(Walk *w, const Op *op, Part *part)
 {
-	Timeline *t = w->timeline;
-	const Mesh *mesh = &t->module->mesh;
-	TimelineStep *step = &t->steps[t->n++];
+	const Mesh *mesh = &w->timeline->module->mesh;
+	TimelineStep *step = part->step = NEW(w->arena, TimelineStep);
 
 	*step = (TimelineStep){
 		.op = op,
 		.cost = step_cost(mesh, op, NULL, NULL),
-		.critical = true,
 	};
 	step->counted = op_trips(op, &step->trips);
 	Task task = task_of(op, &step->cost);
@@ -110,121 +108,156 @@ step_task(Walk *w, const Op *op)
 	return task;
 }
 
-/* Of a body that never runs there are no steps. */
-static int64_t
-loop_time(Walk *w, const Op *loop, Part *part)
+static Task
+walk_bodies(Walk *w, const Op *op, Part *part)
+{
+	for (int i = 0; i < 2; i++)
+		part->bodies[i] = walk_block(w, op->bodies[i]);
+	Task task = task_of_bodies(op, part->bodies[0]->body, part->bodies[1]->body, w->arena);
+	if (op_is_branch(op))
+		w->branch[op->id] = task.bodies->body[1].times > 0;
+	return task;
+}
+
+static Walked *
+walk_block(Walk *w, const Block *b)
+{
+	Walked *walked = NEW(w->arena, Walked);
+	int nops = block_length(b), n = 0;
+	Task *tasks = NEW_ARRAY(w->arena, Task, nops);
+
+	walked->parts = NEW_ARRAY(w->arena, Part, nops);
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		Part *part = &walked->parts[n];
+		part->op = op;
+		if (op_is_loop(op) || op_is_branch(op))
+			tasks[n] = walk_bodies(w, op, part);
+		else if (op->kind == O_done)
+			tasks[n] = (Task){.kind = TASK_done,
+				.start = w->task[op->operands[0]->def->id]};
+		else if (op_is_step(op))
+			tasks[n] = step_task(w, op, part);
+		else
+			continue;
+		w->task[op->id] = n++;
+	}
+	walked->body = body_of(tasks, n, w->arena);
+	return walked;
+}
+
+/* ---- when it runs ------------------------------------------------------------------ */
+
+/* Where the steps of a block go: */
+typedef enum Counts {
+	COUNTS_run,   /* they are of the run, */
+	COUNTS_other, /* ... of a branch that does not count, */
+	COUNTS_never, /* ... of a body that never runs */
+} Counts;
+
+typedef struct Place {
+	const LinkSums *beside; /* NULL: nothing is */
+	int64_t start;
+	Counts counts;
+	bool critical;
+} Place;
+
+static int64_t place_block(Walk *w, const Walked *block, Place place);
+
+static void
+place_step(Walk *w, Part *part, const Task *task, Place place)
 {
 	Timeline *t = w->timeline;
-	bool counted = op_ints(loop, A_trips)->n > 0;
+	TimelineStep *step = part->step;
 
-	t->counted &= counted;
-	part->condition = block_time(w, loop->bodies[LOOP_CONDITION]);
-	part->body = mark(t);
-	bool all_counted = t->counted, decided = t->decided;
-	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
-	if (counted && !op_int(loop, A_trips)) {
-		drop(t, part->body, mark(t));
-		t->nothers = part->body.other;
-		t->counted = all_counted;
-		t->decided = decided;
+	step->start = place.start;
+	step->critical = place.critical;
+	if (task->moves) {
+		step->exposed = repeat_picoseconds(task->exposed, step->trips);
+		t->flight[step->op->id] = step->lasts = task->to - task->from;
 	}
-	return loop_picoseconds(loop, part->condition, body);
+	part->at = place.counts == COUNTS_run ? t->n : t->nothers;
+	if (place.counts == COUNTS_run)
+		t->steps[t->n++] = *step;
+	else if (place.counts == COUNTS_other)
+		APPEND(w->arena, t->others, t->nothers, *step);
+}
+
+static void
+place_done(Walk *w, const Part *start, const Task *task, Place place)
+{
+	Timeline *t = w->timeline;
+	int64_t end = add_picoseconds(place.start, task->to - task->from);
+
+	if (place.counts == COUNTS_run)
+		t->steps[start->at].awaited = end;
+	else if (place.counts == COUNTS_other)
+		t->others[start->at].awaited = end;
+}
+
+static void
+place_loop(Walk *w, const Part *part, Place place)
+{
+	Timeline *t = w->timeline;
+	bool counted = op_ints(part->op, A_trips)->n > 0;
+
+	if (place.counts != COUNTS_never)
+		t->counted &= counted;
+	int64_t asked = place_block(w, part->bodies[LOOP_CONDITION], place);
+	place.start = add_picoseconds(place.start, asked);
+	if (counted && !op_int(part->op, A_trips))
+		place.counts = COUNTS_never;
+	place_block(w, part->bodies[LOOP_BODY], place);
 }
 
 /* The steps of the other branch are by themselves. */
-static int64_t
-branch_time(Walk *w, const Op *op)
+static void
+place_branch(Walk *w, const Part *part, Place place)
 {
 	Timeline *t = w->timeline;
-	TimelineIf new = {.op = op};
+	TimelineIf new = {.op = part->op, .counts = w->branch[part->op->id]};
+	Counts counts = place.counts;
 	int at = t->nifs;
 
-	APPEND(w->arena, t->ifs, t->nifs, new);
-	Mark marks[3] = {mark(t)};
+	if (counts == COUNTS_run)
+		APPEND(w->arena, t->ifs, t->nifs, new);
 	for (int i = 0; i < 2; i++) {
-		new.time[i] = block_time(w, op->bodies[i]);
-		marks[i + 1] = mark(t);
+		place.counts = counts == COUNTS_run && i != new.counts ? COUNTS_other : counts;
+		new.time[i] = place_block(w, part->bodies[i], place);
 	}
-	new.counts = w->branch[op->id] = new.time[1] > new.time[0];
-	t->decided |= new.time[0] != new.time[1];
-	t->ifs[at] = new;
-	Mark from = marks[!new.counts], to = marks[!new.counts + 1];
-	for (int i = from.step; i < to.step; i++)
-		APPEND(w->arena, t->others, t->nothers, t->steps[i]);
-	drop(t, from, to);
-	return new.time[new.counts];
+	if (counts != COUNTS_never)
+		t->decided |= new.time[0] != new.time[1];
+	if (counts == COUNTS_run)
+		t->ifs[at] = new;
 }
 
-static void
-move_later(Timeline *t, Mark from, Mark to, int64_t time)
-{
-	for (int i = from.step; i < to.step; i++) {
-		TimelineStep *step = &t->steps[i];
-		step->start = add_picoseconds(step->start, time);
-		if (step->awaited)
-			step->awaited = add_picoseconds(step->awaited, time);
-	}
-	for (int i = from.span; i < to.span; i++)
-		t->spans[i].start = add_picoseconds(t->spans[i].start, time);
-}
-
-static void
-not_critical(Timeline *t, Mark from, Mark to)
-{
-	for (int i = from.step; i < to.step; i++)
-		t->steps[i].critical = false;
-}
-
-/* Its steps are at the end of the timeline's, from time 0 on. */
+/* How long it takes once. */
 static int64_t
-block_time(Walk *w, const Block *b)
+place_block(Walk *w, const Walked *block, Place place)
 {
 	Timeline *t = w->timeline;
-	int nops = block_length(b), n = 0;
-	Task *tasks = NEW_ARRAY(w->arena, Task, nops);
-	Part *parts = NEW_ARRAY(w->arena, Part, nops);
+	const Task *tasks = block->body.tasks;
+	int64_t time = tracks_run(block->body.tasks, block->body.n, place.beside, w->arena);
 
-	for (const Op *op = b->first; op != b->last; op = op->next) {
-		Part part = {.first = mark(t)};
-		TimelineSpan span = {.op = op};
-		if (!op_is_step(op) && op->nbodies)
+	for (int i = 0; i < block->body.n; i++) {
+		const Task *task = &tasks[i];
+		Part *part = &block->parts[i];
+		Place of = {
+			.beside = task->bodies ? task->bodies->beside : NULL,
+			.start = add_picoseconds(place.start, task->from),
+			.counts = place.counts,
+			.critical = place.critical && task->critical,
+		};
+		TimelineSpan span = {part->op, of.start, task->to - task->from};
+		if (task->bodies && place.counts == COUNTS_run)
 			APPEND(w->arena, t->spans, t->nspans, span);
-		Task task = {0};
-		if (op_is_loop(op))
-			task.picoseconds = loop_time(w, op, &part);
-		else if (op_is_branch(op))
-			task.picoseconds = branch_time(w, op);
-		else if (op->kind == O_done)
-			task = (Task){.kind = TASK_done,
-				.start = w->task[op->operands[0]->def->id]};
-		else if (op_is_step(op))
-			task = step_task(w, op);
+		if (part->step)
+			place_step(w, part, task, of);
+		else if (task->kind == TASK_done)
+			place_done(w, &block->parts[task->start], task, of);
+		else if (op_is_loop(part->op))
+			place_loop(w, part, of);
 		else
-			continue;
-		if (t->nspans > part.first.span)
-			t->spans[part.first.span].time = task.picoseconds;
-		part.end = mark(t);
-		w->task[op->id] = n;
-		tasks[n] = task;
-		parts[n++] = part;
-	}
-	int64_t time = tracks_run(tasks, n, NULL, w->arena);
-	for (int i = 0; i < n; i++) {
-		const Part *part = &parts[i];
-		if (part->condition)
-			move_later(t, part->body, part->end, part->condition);
-		move_later(t, part->first, part->end, tasks[i].from);
-		if (tasks[i].kind == TASK_done)
-			t->steps[parts[tasks[i].start].first.step].awaited = tasks[i].to;
-		TimelineStep *step = &t->steps[part->first.step];
-		if (tasks[i].moves) {
-			step->exposed = repeat_picoseconds(tasks[i].exposed, step->trips);
-			step->lasts = tasks[i].to - tasks[i].from;
-		}
-		if (tasks[i].moves)
-			t->flight[step->op->id] = step->lasts;
-		if (!tasks[i].critical)
-			not_critical(t, part->first, part->end);
+			place_branch(w, part, of);
 	}
 	return time;
 }
@@ -279,7 +312,8 @@ walk_module(Module *m, Arena *a)
 	t->counted = true;
 	t->steps = NEW_ARRAY(a, TimelineStep, m->nops + 1);
 	t->flight = NEW_ARRAY(a, int64_t, m->nops + 1);
-	t->time = block_time(&w, m->entry);
+	const Place all = {.counts = COUNTS_run, .critical = true};
+	t->time = place_block(&w, walk_block(&w, m->entry), all);
 	add_up(t);
 	return w;
 }

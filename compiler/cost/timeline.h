@@ -65,6 +65,8 @@ typedef struct Timeline {
 int64_t step_share(const TimelineStep *step);
 /* A step of such a cost, which it points to, on tracks: TASK_run. */
 Task task_of(const Op *op, const StepCost *cost);
+/* ... of a loop, of its condition and its body, or of an `if`: TASK_run. */
+Task task_of_bodies(const Op *op, Body first, Body second, Arena *a);
 /* All trips, the condition once more than the body; one where they are not known. */
 int64_t loop_picoseconds(const Op *loop, int64_t condition, int64_t body);
 /* Requires L_fused or later; numbers the module. */

@@ -68,6 +68,13 @@ op_is_branch(const Op *op)
 	return ops[op->kind].run == BODIES_choice;
 }
 
+/* Of a fused program: do other steps run in it? */
+static inline bool
+op_has_blocks(const Op *op)
+{
+	return op_is_loop(op) || op_is_branch(op);
+}
+
 /* Its body is computed in one loop nest. */
 static inline bool
 op_is_fusion(const Op *op)

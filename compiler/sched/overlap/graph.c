@@ -39,17 +39,6 @@ task_priced(Scheduling *s, const Op *op)
 	return task;
 }
 
-/* What has bodies takes as long as these do. */
-static Task
-task_in(Scheduling *s, const Op *op)
-{
-	if (op->nbodies && !op_is_fusion(op))
-		return (Task){.picoseconds = s->times[op->id]};
-	Task task = task_priced(s, op);
-	s->times[op->id] = task.picoseconds;
-	return task;
-}
-
 int
 graph_add_job(Graph *g, Op *op, Task task)
 {
@@ -92,34 +81,17 @@ static void
 add_jobs(Graph *g, Scheduling *s)
 {
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
-		Task task = task_in(s, op);
+		Task task = s->tasks[op->id];
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
 			&& op_begins_with(op, s->begins) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
-		s->tasks[op->id] = &g->jobs[g->n - 1].task;
 		if (!begins)
 			continue;
 		g->jobs[g->n - 1].grows = op_grows(s, op);
 		s->last[op->id] = graph_add_job(g, op, (Task){.kind = TASK_done});
 		graph_add_edge(g, s->first[op->id], s->last[op->id]);
 	}
-}
-
-/* Of links that the same transfers use one is enough. */
-static void
-merge_links(Graph *g)
-{
-	LinkMerge merge = {0};
-
-	for (int i = 0; i < g->n; i++)
-		if (g->jobs[i].task.moves)
-			links_note(&merge, g->jobs[i].task.links);
-	links_choose(&merge);
-	for (int i = 0; i < g->n; i++)
-		if (g->jobs[i].task.moves)
-			g->jobs[i].task.links =
-				links_merged(&merge, g->jobs[i].task.links, g->arena);
 }
 
 /* ---- edges ---------------------------------------------------------------------- */
@@ -233,6 +205,14 @@ graph_find_paths(Graph *g)
 	}
 }
 
+static void
+add_sums(LinkSums *sums, const LinkSums *more)
+{
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (int k = 0; k < 64; k++)
+			sums->of[i][k] = add_picoseconds(sums->of[i][k], more->of[i][k]);
+}
+
 Left
 graph_work(const Graph *g)
 {
@@ -245,6 +225,8 @@ graph_work(const Graph *g)
 			links_add(&sums, task->links, task->shared);
 		else
 			left.thread = add_picoseconds(left.thread, task->picoseconds);
+		if (task->bodies)
+			add_sums(&sums, &task->bodies->busy);
 	}
 	for (int i = 0; i < LINK_WORDS; i++)
 		for (int k = 0; k < 64; k++)
@@ -266,7 +248,6 @@ graph_of(Block *b, Scheduling *s)
 		.ahead = s->ahead,
 		.jobs = NEW_ARRAY(s->arena, Job, 2 * block_length(b) + 1)};
 	add_jobs(g, s);
-	merge_links(g);
 	add_edges(g, s);
 	graph_find_paths(g);
 	if (s->spare < INT64_MAX) {
@@ -307,6 +288,26 @@ find_users(Scheduling *s)
 	}
 }
 
+/* All steps.  Of links that the same transfers use one is enough. */
+static void
+find_tasks(Scheduling *s, const Module *m)
+{
+	LinkMerge merge = {0};
+
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		Task *task = &s->tasks[op->id];
+		*task = task_priced(s, op);
+		if (task->moves)
+			links_note(&merge, task->links);
+	}
+	links_choose(&merge);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		Task *task = &s->tasks[op->id];
+		if (task->moves)
+			task->links = links_merged(&merge, task->links, s->arena);
+	}
+}
+
 Scheduling *
 scheduling_new(Module *m, Arena *a)
 {
@@ -316,10 +317,10 @@ scheduling_new(Module *m, Arena *a)
 	join_pairs(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
-	s->times = NEW_ARRAY(a, int64_t, m->nops + 1);
-	s->tasks = NEW_ARRAY(a, const Task *, m->nops + 1);
+	s->tasks = NEW_ARRAY(a, Task, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	s->kept = NEW_ARRAY(a, const Block *, m->nvalues + 1);
 	find_users(s);
+	find_tasks(s, m);
 	return s;
 }

@@ -128,20 +128,16 @@ undo(const Scheduling *s)
 
 /* ---- choosing ---------------------------------------------------------------------- */
 
-static void schedule_block(Scheduling *s, Block *b);
+static Body schedule_block(Scheduling *s, Block *b);
 
 /* What has bodies, once these are in order. */
-static int64_t
-blocks_time(Scheduling *s, const Op *op)
+static Task
+task_in_order(Scheduling *s, const Op *op)
 {
-	int64_t time[2] = {0};
+	Body first = schedule_block(s, op->bodies[0]);
+	Body second = schedule_block(s, op->bodies[1]);
 
-	for (int i = 0; i < op->nbodies; i++) {
-		schedule_block(s, op->bodies[i]);
-		time[i] = s->time;
-	}
-	return op_is_branch(op) ? greater(time[0], time[1])
-				: loop_picoseconds(op, time[LOOP_CONDITION], time[LOOP_BODY]);
+	return task_of_bodies(op, first, second, s->arena);
 }
 
 /* An order that takes longer than `within` was given up before all of its time was known. */
@@ -179,20 +175,20 @@ combine(Scheduling *s, Graph **g, Order *order)
 	}
 }
 
-static void
+static Body
 schedule_block(Scheduling *s, Block *b)
 {
 	for (const Op *op = b->first; op != b->last; op = op->next)
-		if (op->nbodies && !op_is_fusion(op))
-			s->times[op->id] = blocks_time(s, op);
+		if (op_has_blocks(op))
+			s->tasks[op->id] = task_in_order(s, op);
 	Graph *g = graph_of(b, s);
 	Order order = best_order(g, s->least, INT64_MAX);
 	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
-	s->time = order.time;
 	begin_latest(g, &order);
 	remember(s, b);
 	write_order(g, &order);
+	return body_of(order.tasks, g->n, s->arena);
 }
 
 /* ---- the module --------------------------------------------------------------------- */
@@ -227,28 +223,25 @@ price_changed(const Retiming *known, const Op *op)
 	return changed;
 }
 
-static int64_t block_again(const Retiming *known, const Block *b);
+static Body block_again(const Retiming *known, const Block *b);
 
 static Task
 task_again(const Retiming *known, const Op *op)
 {
-	int64_t of[2] = {0};
-
 	if (op->kind == O_done)
 		return (Task){.kind = TASK_done, .start = known->at[op->operands[0]->def->id]};
-	for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
-		of[i] = block_again(known, op->bodies[i]);
-	if (op_is_loop(op))
-		of[0] = loop_picoseconds(op, of[LOOP_CONDITION], of[LOOP_BODY]);
-	if (op_is_loop(op) || op_is_branch(op))
-		return (Task){.picoseconds = greater(of[0], of[1])};
+	if (op_has_blocks(op)) {
+		Body first = block_again(known, op->bodies[0]);
+		Body second = block_again(known, op->bodies[1]);
+		return task_of_bodies(op, first, second, known->s->arena);
+	}
 	Task task =
-		price_changed(known, op) ? task_priced(known->s, op) : *known->s->tasks[op->id];
+		price_changed(known, op) ? task_priced(known->s, op) : known->s->tasks[op->id];
 	task.kind = op->async ? TASK_start : TASK_run;
 	return task;
 }
 
-static int64_t
+static Body
 block_again(const Retiming *known, const Block *b)
 {
 	Arena *a = known->s->arena;
@@ -259,7 +252,7 @@ block_again(const Retiming *known, const Block *b)
 		known->at[op->id] = n;
 		tasks[n++] = task_again(known, op);
 	}
-	return tracks_run(tasks, n, NULL, a);
+	return body_of(tasks, n, a);
 }
 
 /* One step after the other, as the program was: a transfer takes its time where it begins. */
@@ -269,10 +262,10 @@ serial_time(const Scheduling *s, const Block *b)
 	int64_t time = 0;
 
 	for (const Op *op = b->first; op != b->last; op = op->next) {
-		bool within = op->nbodies && !op_is_fusion(op);
+		bool within = op_has_blocks(op);
 		if (op->kind == O_done)
 			continue;
-		int64_t of[2] = {within ? 0 : s->times[op->id]};
+		int64_t of[2] = {within ? 0 : s->tasks[op->id].picoseconds};
 		for (int i = 0; i < op->nbodies && within; i++)
 			of[i] = serial_time(s, op->bodies[i]);
 		time = add_picoseconds(time,
@@ -338,7 +331,7 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	s->ahead = way.ahead;
 	s->spare = way.spare;
 	bool any_order_fits = plan_most(s->lives) <= way.bytes;
-	schedule_block(s, m->entry);
+	int64_t time = schedule_block(s, m->entry).alone;
 	int64_t serial = serial_time(s, m->entry);
 	FitResult fit = any_order_fits ? FIT_as_it_is : fit_memory(m, way.bytes);
 	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
@@ -347,8 +340,8 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	bool other = residency_find(m, changed) || fit == FIT_shortened || s->combines;
 	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.way = way,
-		.time = fit && other ? block_again(&again, m->entry) : s->time,
-		.least = s->time,
+		.time = fit && other ? block_again(&again, m->entry).alone : time,
+		.least = time,
 		.combines = s->combines,
 		.serial = serial};
 	is.fits = fit && is.time <= serial;

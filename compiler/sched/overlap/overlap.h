@@ -100,8 +100,7 @@ typedef struct Scheduling {
 	Arena *arena;
 	Lives *lives;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
-	int64_t *times;	    /* ... how long it takes; of what has bodies: in order */
-	const Task **tasks; /* ... of what has none */
+	Task *tasks;	    /* ... what it is on tracks; of what has blocks: in order */
 	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
@@ -112,7 +111,6 @@ typedef struct Scheduling {
 	Offers *offers;	    /* what could be one; NULL: nobody asks */
 	Held *held;	    /* of the block before; NULL: none */
 	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
-	int64_t time;	    /* of the block that was put in order last */
 	Written *written;   /* blocks, as they were */
 	int nwritten;
 } Scheduling;
@@ -121,7 +119,7 @@ typedef struct Scheduling {
 Scheduling *scheduling_new(Module *m, Arena *a);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
-/* An op without bodies, as it is priced now. */
+/* An op without blocks, as it is priced now. */
 Task task_priced(Scheduling *s, const Op *op);
 /* The parts that it is made of.  Jobs have numbers from 1 on, a done that behind its begin;
    an edge from or to 0 is none. */
