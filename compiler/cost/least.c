@@ -20,7 +20,6 @@ typedef struct Start {
 	int64_t head, tail;
 	int64_t device;		  /* so long it needs the device; 0: a loop around it does */
 	const TimelineStep *step; /* NULL: a loop */
-	int depth;		  /* in how many bodies it is */
 } Start;
 
 enum { STEPS = -2, LOOPS = -1 }; /* the device, for the row of a link */
@@ -54,16 +53,6 @@ outermost_loop(const Op *op)
 	return outermost;
 }
 
-static int
-depth_of(const Op *op)
-{
-	int depth = 0;
-
-	for (const Op *around = op->block->parent; around; around = around->block->parent)
-		depth++;
-	return depth;
-}
-
 /* On one link, once: those between slices carry what the network does. */
 static int64_t
 link_time(const Timeline *t, const TimelineStep *step, int row)
@@ -75,13 +64,14 @@ link_time(const Timeline *t, const TimelineStep *step, int row)
 }
 
 static void
-add_link_times(LinkSums *sums, const Timeline *t, const TimelineStep *step)
+add_link_times(LinkSums *sums, const Timeline *t, const TimelineStep *step, int64_t times)
 {
 	for (int row = 0; row < LINK_ROWS; row++) {
 		LinkSet of_row = {0};
 		of_row.row[row] = step->cost.links.row[row];
 		if (of_row.row[row])
-			links_add(sums, &of_row, link_time(t, step, row));
+			links_add(sums, &of_row,
+				repeat_picoseconds(link_time(t, step, row), times));
 	}
 }
 
@@ -92,12 +82,17 @@ busiest_links(const Timeline *t, int64_t *links, Arena *a)
 
 	for (int i = 0; i < t->n; i++) {
 		const TimelineStep *step = &t->steps[i];
-		const Op *loop = step->op->block->parent;
-		if (!step->moves || !loop || !op_is_loop(loop))
-			continue;
-		if (!sums[loop->id])
-			sums[loop->id] = NEW(a, LinkSums);
-		add_link_times(sums[loop->id], t, step);
+		const Op *op = step->op->block->parent;
+		int64_t times = 1;
+		for (; step->moves && op; op = op->block->parent) {
+			if (!op_is_loop(op))
+				continue;
+			if (!sums[op->id])
+				sums[op->id] = NEW(a, LinkSums);
+			add_link_times(sums[op->id], t, step, times);
+			if (op_ints(op, A_trips)->n)
+				times = repeat_picoseconds(times, op_int(op, A_trips));
+		}
 	}
 	for (int i = 0; i < t->nspans; i++) {
 		int id = t->spans[i].op->id;
@@ -107,9 +102,9 @@ busiest_links(const Timeline *t, int64_t *links, Arena *a)
 }
 
 static bool
-moves_at(const Start *start, int depth)
+moves(const Start *start)
 {
-	return start->step && start->step->moves && start->depth == depth;
+	return start->step && start->step->moves;
 }
 
 /* On the device: each step by itself, or loops as one. */
@@ -123,10 +118,9 @@ device_time(const Start *start, int row)
 	return row == STEPS && computes ? start->step->total : 0;
 }
 
-/* `row`: STEPS or LOOPS, or of the link.  What is under way beside a body and what moves in it
-   do not slow each other: of transfers those of one depth. */
+/* `row`: STEPS or LOOPS, or of the link. */
 static int64_t
-least_of(Least *least, int depth, int row, int part)
+least_of(Least *least, int row, int part)
 {
 	int n = 0;
 
@@ -134,7 +128,7 @@ least_of(Least *least, int depth, int row, int part)
 		const Start *start = &least->starts[i];
 		const TimelineStep *step = start->step;
 		Work work = {start->head, device_time(start, row), start->tail};
-		if (row >= 0 && moves_at(start, depth) && step->cost.links.row[row] >> part & 1)
+		if (row >= 0 && moves(start) && step->cost.links.row[row] >> part & 1)
 			work.time = repeat_picoseconds(link_time(least->timeline, step, row),
 				step->trips);
 		if (work.time)
@@ -144,36 +138,34 @@ least_of(Least *least, int depth, int row, int part)
 }
 
 static int64_t
-busiest_link(Least *least, int depth)
+busiest_link(Least *least)
 {
 	LinkMerge merge = {0};
 	int64_t most = 0;
 
 	for (int i = 0; i < least->n; i++)
-		if (moves_at(&least->starts[i], depth))
+		if (moves(&least->starts[i]))
 			links_note(&merge, &least->starts[i].step->cost.links);
 	links_choose(&merge);
 	for (int row = 0; row < LINK_ROWS; row++)
 		for (int part = 0; part < LINK_PARTS; part++)
 			if (merge.first.row[row] >> part & 1)
-				most = greater(most, least_of(least, depth, row, part));
+				most = greater(most, least_of(least, row, part));
 	return most;
 }
 
-/* Of a loop the head is that of its first step.  Returns how many bodies the deepest is in. */
-static int
+/* Of a loop the head is that of its first step. */
+static void
 find_starts(Least *least, const Bounds *bounds, Start *loops)
 {
 	const Timeline *t = least->timeline;
-	int depth = 0;
 
 	for (int i = 0; i < t->n; i++) {
 		const TimelineStep *step = &t->steps[i];
 		const Op *op = step->op, *loop = outermost_loop(op);
 		Start start = {.head = bounds->heads[op->id],
 			.tail = bounds->tails[op->id],
-			.step = step,
-			.depth = depth_of(op)};
+			.step = step};
 		if (loop && !loops[loop->id].device)
 			loops[loop->id] = (Start){.head = start.head,
 				.tail = bounds->tails[loop->id],
@@ -183,9 +175,7 @@ find_starts(Least *least, const Bounds *bounds, Start *loops)
 		else if (!step->moves)
 			start.device = step->total;
 		least->starts[least->n++] = start;
-		depth = start.depth > depth ? start.depth : depth;
 	}
-	return depth;
 }
 
 int64_t
@@ -196,14 +186,12 @@ busiest_resource(const Timeline *t, const Bounds *bounds, Arena *a)
 	Least least = {.timeline = t,
 		.starts = NEW_ARRAY(a, Start, room),
 		.turns = {NEW_ARRAY(a, Work, room), NEW_ARRAY(a, Work, room), 0}};
-	int depth = find_starts(&least, bounds, loops);
 
+	find_starts(&least, bounds, loops);
 	for (int i = 0; i < t->nspans; i++)
 		if (loops[t->spans[i].op->id].device)
 			least.starts[least.n++] = loops[t->spans[i].op->id];
 	qsort(least.starts, (size_t)least.n, sizeof *least.starts, earlier_first);
-	int64_t most = greater(least_of(&least, 0, STEPS, 0), least_of(&least, 0, LOOPS, 0));
-	for (; depth >= 0; depth--)
-		most = greater(most, busiest_link(&least, depth));
-	return most;
+	int64_t most = greater(least_of(&least, STEPS, 0), least_of(&least, LOOPS, 0));
+	return greater(most, busiest_link(&least));
 }

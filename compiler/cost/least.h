@@ -13,8 +13,7 @@ typedef struct Bounds {
 	const int64_t *heads, *tails, *loops;
 } Bounds;
 
-/* Fills in, by op id of a loop, how long the busiest link is busy with what a trip moves; what
-   moves in bodies in it apart. */
+/* Fills in, by op id of a loop, how long the busiest link is busy with what a trip moves. */
 void busiest_links(const Timeline *t, int64_t *links, Arena *a);
 
 /* Of the device, which does one step or loop after the other, and of each directed link; of
