@@ -280,41 +280,43 @@ end_loop(Writing *w)
 
 /* ---- the loop ---------------------------------------------------------------------------- */
 
-/* Copies have the names of what they are copies of. */
+/* Copies have the names of what they are copies of; where there is none the name stays. */
 static void
-name_copies(Named name, const Part *part, Module *m)
+name_copies(const Writing *w, Named name, Module *m)
 {
-	int id = name.value->id;
+	const Part *const parts[] = {&w->head, &w->round, &w->tail};
+	int id = name.value->id, before = m->nnamed;
 
-	for (const Trip *trip = part->trips; trip; trip = trip->next) {
-		name.value = trip->values[id];
-		if (name.value)
-			APPEND(m->arena, m->named, m->nnamed, name);
-	}
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		for (const Trip *trip = parts[i]->trips; trip; trip = trip->next) {
+			name.value = trip->values[id];
+			if (name.value)
+				APPEND(m->arena, m->named, m->nnamed, name);
+		}
+	name.value = NULL;
+	if (m->nnamed == before)
+		APPEND(m->arena, m->named, m->nnamed, name);
 }
 
 static void
-rename_values(Writing *w, Value *const *results)
+rename_values(const Writing *w, Value *const *results)
 {
 	Module *m = w->s->body->module;
-	const Op *loop = w->s->loop->op;
-	int n = m->nnamed, kept = 0;
+	const Named *names = m->named;
+	int n = m->nnamed;
 
+	m->named = NULL;
+	m->nnamed = 0;
 	for (int i = 0; i < n; i++) {
-		Named name = m->named[i];
-		bool inside = name.value && name.value->block == w->s->body;
-		if (inside) {
-			name_copies(name, &w->head, m);
-			name_copies(name, &w->round, m);
-			name_copies(name, &w->tail, m);
-		} else if (name.value && name.value->def == loop) {
-			m->named[i].value = results[name.value->index];
+		Named name = names[i];
+		if (name.value && name.value->block == w->s->body) {
+			name_copies(w, name, m);
+			continue;
 		}
+		if (name.value && name.value->def == w->s->loop->op)
+			name.value = results[name.value->index];
+		APPEND(m->arena, m->named, m->nnamed, name);
 	}
-	for (int i = 0; i < m->nnamed; i++)
-		if (i >= n || !m->named[i].value || m->named[i].value->block != w->s->body)
-			m->named[kept++] = m->named[i];
-	m->nnamed = kept;
 }
 
 void
