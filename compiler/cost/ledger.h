@@ -12,6 +12,7 @@
 #define SHDC_LEDGER_H
 
 #include "cost/cost.h"
+#include "ir/planned.h"
 
 typedef struct Transfer {
 	const Op *op;		 /* a reshard, an op that gets rows as it runs, or the
@@ -67,8 +68,8 @@ typedef struct Ledger {
 
 /* A collective of the plan, and what the schedule has made of it. */
 typedef struct Collective {
-	Transfer x;
-	const Op *move; /* itself, or the first that moves for it */
+	const PlannedMove *x;
+	const Op *move; /* itself, or the first that moves for it; NULL: none is left */
 	bool in_pieces;
 } Collective;
 
@@ -79,8 +80,9 @@ void ledger_add_repeated(Ledger *l, Repeated r);
 /* The module's; from L_device on it is made when first asked for, before that NULL
    where no pass wrote it. */
 const Ledger *module_ledger(Module *m);
-/* Those of a device program, in order: pieces of one are one, and so are its copies where
-   a loop is written otherwise.  `received` are the bytes of all, without pieces. */
-Collective *planned_collectives(Module *m, int *n, int64_t *received);
+/* Of a device program whose collectives are as planned: makes Module.planned. */
+void module_note_planned(Module *m);
+/* As many as there are in `planned`, the module's, or what it would be now. */
+Collective *planned_collectives(Module *m, const PlannedRun **planned);
 
 #endif

@@ -1,73 +1,91 @@
 /*
- * planned.c - the collectives of a scheduled program as the plan has them.
+ * planned.c - the collectives of a program as they are before it is scheduled.
  *
  *   for 4 turns: collective-permute, dot     ->  one all-gather, done in pieces
- *   the first, the other trips of a loop     ->  one all-reduce, as often as both
+ *   the first, the other trips of a loop     ->  one all-reduce, as often as in the loop
+ *
+ * `pipeline`, the first pass that schedules, notes them (Module.planned); ops say which they
+ * do (Op.planned).  A module of which nothing is noted has those that are in it.
  */
 #include "cost/ledger.h"
 
-/* What moves a piece as the collective that is done so, if it is one. */
-static Transfer
-as_whole(const Transfer *x)
+/* A row of the ledger. */
+static PlannedMove
+move_of(const Module *m, const Transfer *x)
 {
-	const Op *op = x->op->whole, *ring = x->op->block->parent;
-	Transfer whole = *x;
+	int column;
+	PlannedMove move = {
+		.kind = x->kind,
+		.axes = x->axes,
+		.operand = x->op->operands[0]->type,
+		.result = x->op->results[0]->type,
+		.bytes = whole_bytes(x->bytes),
+		.trips = x->trips,
+		.counted = x->counted,
+		.label = x->op->label,
+	};
 
-	if (!op)
-		return whole;
-	double bytes = (double)type_bytes(&op->operands[0]->type);
-	whole.op = op;
-	whole.kind = op->kind;
-	whole.axes = *x->op->axes;
-	whole.bytes = wire_bytes(op->kind, axes_size(&whole.axes), bytes);
-	if (ring && ring->of && op_has(ring, A_trips)) /* each turn is a piece */
-		whole.trips /= greater(op_int(ring, A_trips), 1);
-	return whole;
+	source_position(m->session, x->op->range, &move.line, &column);
+	return move;
 }
 
-static int64_t
-all_bytes(const Transfer *x)
+static PlannedRun *
+planned_of(Module *m)
 {
-	int64_t bytes;
+	const Ledger *l = module_ledger(m);
+	PlannedRun *planned = NEW(m->arena, PlannedRun);
 
-	return mul_i64(whole_bytes(x->bytes), x->trips, &bytes) ? bytes : INT64_MAX;
+	*planned = (PlannedRun){
+		.moves = NEW_ARRAY(m->arena, PlannedMove, l->n + 1),
+		.n = l->n,
+		.received = l->work.wire_bytes,
+		.flops = NOT_COUNTED,
+	};
+	for (int i = 0; i < l->n; i++)
+		planned->moves[i] = move_of(m, &l->transfers[i]);
+	return planned;
 }
 
-/* An op's key in the table: itself, or as what others are copies of. */
-static const char *
-key_of(Arena *a, const char *as, const Op *op)
+void
+module_note_planned(Module *m)
 {
-	return arena_printf(a, "%s %p", as, (const void *)op);
+	int n = 0;
+
+	m->planned = planned_of(m);
+	m->ledger = NULL; /* it is about to change */
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op_communicates(op))
+			op->planned = ++n;
+	if (n != m->planned->n)
+		die("collectives of the ledger are not those of the program");
+}
+
+/* An op is the first that does a move. */
+static void
+note_move(Collective *collective, const Op *op)
+{
+	if (!collective->move)
+		collective->move = op;
+	collective->in_pieces |= op->whole != NULL;
 }
 
 Collective *
-planned_collectives(Module *m, int *n, int64_t *received)
+planned_collectives(Module *m, const PlannedRun **planned)
 {
 	const Ledger *l = module_ledger(m);
-	Collective *all = NEW_ARRAY(m->arena, Collective, l->n + 1);
-	Table *known = table_new(m->arena);
+	bool noted = m->planned;
+	const PlannedRun *p = *planned = noted ? m->planned : planned_of(m);
+	Collective *all = NEW_ARRAY(m->arena, Collective, p->n + 1);
 
-	*n = 0;
-	*received = l->work.wire_bytes;
+	for (int i = 0; i < p->n; i++)
+		all[i].x = &p->moves[i];
 	for (int i = 0; i < l->n; i++) {
-		const Op *move = l->transfers[i].op;
-		const Transfer x = as_whole(&l->transfers[i]);
-		const char *first =
-			key_of(m->arena, "copies of", x.op->original ? x.op->original : x.op);
-		if (move->whole)
-			*received -= all_bytes(&l->transfers[i]);
-		if (!table_add(known, key_of(m->arena, "", x.op), all))
-			continue; /* another of its pieces */
-		if (move->whole)
-			*received += all_bytes(&x);
-		Collective *same = table_get(known, first);
-		if (same) {
-			same->x.trips += x.trips;
-			same->in_pieces |= move->whole != NULL;
-			continue;
-		}
-		all[*n] = (Collective){x, move, move->whole != NULL};
-		table_set(known, first, &all[(*n)++]);
+		const Op *op = l->transfers[i].op;
+		int number = op->whole ? op->whole->planned : op->planned;
+		if (!noted)
+			note_move(&all[i], op);
+		else if (number)
+			note_move(&all[number - 1], op);
 	}
 	return all;
 }

@@ -265,6 +265,14 @@ needs_whole_program(const Options *o)
 		|| emits(o, "report");
 }
 
+/* Stats tell of the program without its schedule, and so does one that may be read again. */
+static bool
+tells_planned(const Options *o)
+{
+	return emits(o, "stats") || emits(o, "schedule") || emits(o, "fused") || o->print_after
+		|| o->stop_after;
+}
+
 /* From its source to L_global. */
 static bool
 read_program(Compilation *c)
@@ -321,6 +329,7 @@ advance(Compilation *c)
 	PipelineOptions pipeline = {
 		.pad_remarks = o->remarks & REMARK_pad,
 		.schedule_remarks = o->remarks & REMARK_schedule,
+		.count_planned = tells_planned(o),
 		.print_after = o->print_after,
 		.stop_after = o->stop_after,
 		.start_at = o->start_at,

@@ -1,11 +1,10 @@
 /*
- * gone.c - of a collective that the schedule has changed, what it was in the plan.
+ * gone.c - of a collective that is done in pieces, what it was.
  *
  *   a piece of one          whole="all-gather f32[4,8] f32[16,8] 1"
- *   a copy of a loop's      original="2"
  *
- * Those are gone from the program; a number is one of them.  A piece has the axes, label
- * and place of its whole; of that only kind and types are said, and whose copy it is.
+ * That is gone from the program; a number is one of them.  A piece has the axes, label
+ * and place of its whole; of that only kind and types are said.
  */
 #include <string.h>
 #include "hlo/print.h"
@@ -32,7 +31,7 @@ number_of(Printer *pr, const Op *op)
 void
 print_gone(Line *line, const Op *op)
 {
-	const Op *original = op->whole ? op->whole->original : op->original;
+	int planned = op->whole ? op->whole->planned : op->planned;
 	Text t = {0};
 
 	if (op->whole) {
@@ -43,9 +42,8 @@ print_gone(Line *line, const Op *op)
 		text_printf(&t, " %d", number_of(line->pr, op->whole));
 		line_fact_text(line, "whole", &t);
 	}
-	if (original)
-		line_fact(line, "original",
-			arena_printf(line->pr->arena, "%d", number_of(line->pr, original)));
+	if (planned && line->pr->m->planned)
+		line_fact(line, "planned", arena_printf(line->pr->arena, "%d", planned));
 }
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -101,14 +99,13 @@ void
 read_gone(const ReadLine *in, Op *op)
 {
 	const Fact *whole = find_fact(&in->facts, "whole");
-	const Fact *original = find_fact(&in->facts, "original");
-	Op *copy = op;
+	Op *doer = op;
+	int planned = op_communicates(op) ? read_planned_number(in) : 0;
 
 	if (!op_communicates(op))
 		return;
 	if (whole)
-		op->whole = copy = read_whole(in->rd, whole, op);
-	if (copy && original)
-		copy->original = gone(in->rd,
-			cursor_only(fact_cursor(in->rd, original), "a number"), copy->kind, op);
+		op->whole = doer = read_whole(in->rd, whole, op);
+	if (doer && planned)
+		doer->planned = planned;
 }

@@ -104,6 +104,7 @@ print_header(const Printer *pr, Text *t)
 		module_fact(t, "overlap", overlaps[m->overlap].name);
 	if (m->least)
 		module_fact(t, "least", arena_printf(pr->arena, "%lld", (long long)m->least));
+	print_planned(pr, t);
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
@@ -259,6 +260,7 @@ read_header(Reading *rd, const Facts *facts)
 				"the module's frontend_attributes do not give its %s",
 				rows[i].key);
 	}
+	read_planned(rd, facts);
 	if (!attr)
 		return;
 	Cursor c = attr->value;

@@ -105,6 +105,12 @@ read_axes(Cursor *c, const char *close, bool *open, Combiner *combiner)
 	return l;
 }
 
+AxisList
+read_axes_until(Cursor *c, const char *close)
+{
+	return read_axes(c, close, NULL, NULL);
+}
+
 AxisList *
 read_axes_fact(const ReadLine *in, const char *key)
 {

@@ -67,8 +67,11 @@ void line_fact(Line *line, const char *key, const char *value);
 void line_fact_text(Line *line, const char *key, Text *value);
 void line_fact_numbers(Line *line, const char *key, int n, const int64_t *v);
 
-/* gone.c: which collectives it is a piece of, or a copy of */
+/* gone.c: the collective that it is a piece of */
 void print_gone(Line *line, const Op *op);
+
+/* planned.c: the module's facts of what is planned */
+void print_planned(const Printer *pr, Text *t);
 
 /* module.c: a fact of the module, on a line of its own */
 void module_fact(Text *t, const char *key, const char *value);

@@ -150,8 +150,13 @@ ReadLine line_read(Reading *rd, const HloInstr *instr);
 const Fact *line_needs_fact(const ReadLine *in, const char *key);
 const HloAttr *line_needs_attr(const ReadLine *in, const char *name);
 
-/* gone.c: which collectives it is a piece of, or a copy of. */
+/* gone.c: the collective that it is a piece of. */
 void read_gone(const ReadLine *in, Op *op);
+
+/* planned.c: what the module's line says of the program before its schedule; which of those
+   collectives an op does. */
+void read_planned(Reading *rd, const Facts *facts);
+int read_planned_number(const ReadLine *in);
 
 /* async.c: of all-gather-start and all-gather-done, the collective or a done; false:
    it is neither. */
@@ -170,6 +175,7 @@ void read_literal(Cursor *c, const Type *type, Op *op);
 /* placement.c */
 void read_placement(const ReadLine *in, Value *v);
 AxisList *read_axes_fact(const ReadLine *in, const char *key); /* "X,Y:(1)2" */
+AxisList read_axes_until(Cursor *c, const char *close);
 /* f32[8@X, 64@(Y,?)!1] unreduced(Z), as text_type() writes it. */
 Placement read_typed_spec(Cursor *c, Type *type);
 

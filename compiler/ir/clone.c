@@ -78,7 +78,7 @@ op_clone(const Op *op)
 	copy->trip = op->trip;
 	copy->of = op->of;
 	copy->whole = op->whole;
-	copy->original = op->original;
+	copy->planned = op->planned;
 	copy->axes = op->axes;
 	copy->from = op->from;
 	copy->specs = op->specs;

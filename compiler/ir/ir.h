@@ -475,10 +475,10 @@ struct Op {
 				   "relu", "return"; never NULL after front */
 	const char *of;	   /* from L_device on: it does a piece of what makes this;
 				    or NULL */
-	/* Of a collective that the schedule has changed: the one that it moves a piece of,
-	   and that of a loop whose trips have copies, itself one of them; gone from their
-	   blocks, or NULL. */
-	const Op *whole, *original;
+	/* Of a collective: which of Module.planned it does, or some trips of, from 1, or 0; and
+	   the one that it moves a piece of, gone from its block, or NULL. */
+	int planned;
+	const Op *whole;
 	const char *composite;	    /* call: "softmax" */
 	const External *external;   /* extern */
 	const Signature *signature; /* manual; NULL in a program from a dump */
@@ -568,6 +568,8 @@ struct Module {
 	Named *results; /* in order; names as in the signature.  The
 				   i-th is operand i of the entry's return */
 	int nresults;
+	/* From `pipeline` on, where collectives overlap: planned.h; or NULL */
+	struct PlannedRun *planned;
 	Expect *expects;
 	int nexpects;
 	Module *reference;     /* what --check compares with, where functions are `same

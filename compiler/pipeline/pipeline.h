@@ -18,6 +18,7 @@ typedef struct PipelineOptions {
 	bool schedule_remarks;	 /* -Rschedule */
 	const char *print_after; /* a pass, or "all"; NULL: none.  To the session's err */
 	const char *stop_after;	 /* a pass; NULL: none */
+	bool count_planned;	 /* stats, or a program with all facts, will be printed */
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
@@ -60,6 +61,9 @@ Sharing sharing_that_fits(Module *m);
 /* ... at L_sharded, before it is partitioned: with which of that does a device receive
    least? */
 Foresight foresight_that_pays(Module *m, Foresight there_is);
+
+/* planned.c: counts what is planned of the program as it is fused without a schedule. */
+void planned_by_fusing(Module *m, PlannedRun *planned);
 
 /* pays.c: takes what makes a run quicker and still fits the memory of the target. */
 void stack_sums_that_pay(Module *m, StackSums *sums, bool remarks);

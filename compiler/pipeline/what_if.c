@@ -100,13 +100,12 @@ Outcome
 outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 {
 	bool endless = timeline_is_endless(timeline);
-	int n;
-	int64_t received;
+	const PlannedRun *planned;
 
-	planned_collectives(m, &n, &received);
+	planned_collectives(m, &planned);
 	return (Outcome){
-		.collectives = n,
-		.wire_bytes = received,
+		.collectives = planned->n,
+		.wire_bytes = planned->received,
 		.picoseconds = endless ? INT64_MAX : timeline->time,
 		.counted = timeline->counted,
 		.communication = timeline->communication,

@@ -5,8 +5,10 @@
  * Requires L_fused, with the placements that propagation left in
  * Module.named and Module.results.  Changes nothing.
  *
- * The schedule changes no collective here: what is done in pieces is told as the one that
- * it was, what is combined as each that it is of.
+ * All but `async`, `pieces`, `combined` and memory is as before the program is scheduled: what
+ * is done in pieces is told as the one that it was, what is combined as each that it is of, and
+ * what a loop does for nothing in a trip, or no more where its trips are taken apart, as in
+ * the loop.
  */
 #include <math.h>
 
@@ -39,9 +41,7 @@ number_combined(Module *m)
 static void
 json_collective(Text *t, const Module *m, const Collective *collective, int combined)
 {
-	const Transfer *x = &collective->x;
-	const Type *operand = &x->op->operands[0]->type;
-	int line, column;
+	const PlannedMove *x = collective->x;
 
 	text_printf(t, "\n    {\"kind\": \"%s\", \"axes\": [", ops[x->kind].hlo);
 	for (int i = 0; i < x->axes.n; i++) {
@@ -49,24 +49,24 @@ json_collective(Text *t, const Module *m, const Collective *collective, int comb
 		text_axis(t, &m->mesh, x->axes.a[i]);
 		text_add(t, "\"");
 	}
-	text_printf(t, "], \"dtype\": \"%s\", \"operand\": ", dtypes[operand->dtype].name);
-	json_dims(t, operand);
+	text_printf(t, "], \"dtype\": \"%s\", \"operand\": ", dtypes[x->operand.dtype].name);
+	json_dims(t, &x->operand);
 	text_add(t, ", \"result\": ");
-	json_dims(t, &x->op->results[0]->type);
-	text_printf(t, ", \"wire_bytes\": %lld, \"trips\": ", (long long)whole_bytes(x->bytes));
+	json_dims(t, &x->result);
+	text_printf(t, ", \"wire_bytes\": %lld, \"trips\": ", (long long)x->bytes);
 	if (x->counted)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, ", collective->move->async ? "true" : "false");
+	text_printf(t, ", \"async\": %s, ",
+		collective->move && collective->move->async ? "true" : "false");
 	if (collective->in_pieces)
 		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(&x->axes));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
 	text_add(t, "\"reason\": ");
-	text_json(t, x->op->label);
-	source_position(m->session, x->op->range, &line, &column);
-	text_printf(t, ", \"line\": %d}", line);
+	text_json(t, x->label);
+	text_printf(t, ", \"line\": %d}", x->line);
 }
 
 static void
@@ -89,9 +89,10 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 {
 	Table *seen = table_new(m->arena);
 	const int *combined = number_combined(m);
-	int n;
-	int64_t received;
-	const Collective *all = planned_collectives(m, &n, &received);
+	const PlannedRun *planned;
+	const Collective *all = planned_collectives(m, &planned);
+	double flops =
+		planned->flops == NOT_COUNTED ? module_ledger(m)->work.flops : planned->flops;
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": {");
 	for (int i = 0; i < m->mesh.naxes; i++) {
@@ -102,14 +103,14 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	text_printf(t, "},\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
 	text_json(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < planned->n; i++) {
 		text_add(t, i ? "," : "");
-		json_collective(t, m, &all[i], combined[all[i].move->id]);
+		json_collective(t, m, &all[i], all[i].move ? combined[all[i].move->id] : 0);
 	}
 	text_printf(t,
 		"%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
 		"  \"memory_peak\": %lld,\n  \"values\": {",
-		n ? "\n  " : "", (long long)received, floor(module_ledger(m)->work.flops),
+		planned->n ? "\n  " : "", (long long)planned->received, floor(flops),
 		(long long)memory_peak);
 	json_named(t, &m->mesh, m->named, m->nnamed, seen);
 	json_named(t, &m->mesh, m->results, m->nresults, seen);

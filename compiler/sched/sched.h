@@ -10,6 +10,7 @@
 #define SHDC_SCHED_H
 
 #include "ir/ir.h"
+#include "ir/planned.h"
 
 /* A collective of a loop that may be begun a trip before it is needed, or left to the next. */
 typedef struct Pipelined {
@@ -53,8 +54,13 @@ typedef struct StackSums {
 /* Says which are taken, if asked for with a remark for each kind. */
 typedef void ChooseStackSums(Module *m, StackSums *sums, bool remarks);
 
-/* Requires L_device, and leaves it.  Stacks only with --overlap=auto. */
-bool pipeline(Module *m, ChooseStackSums *choose_sums, ChoosePipelining *choose, bool remarks);
+/* What a run does without a schedule, as counted of the fused program: flops, bytes. */
+typedef void CountPlanned(Module *m, PlannedRun *planned);
+
+/* Requires L_device, and leaves it; notes what is planned, counted if `count` is there.  Stacks
+   only with --overlap=auto. */
+bool pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
+	ChoosePipelining *choose, bool remarks);
 /* Its parts: the stacks; those summed in the loop that are taken.  Finding counts uses. */
 void stack_sums_find(Module *m, StackSums *sums);
 bool stack_sums_apply(Module *m, const StackSums *sums);

@@ -217,19 +217,21 @@ class Checker:
     def beside(self, stage, option, *how):
         """Collectives are begun early: the same numbers, when it is predicted, no later than
         if they were not, and no earlier than it takes at least."""
-        status, out, err = self.call(*option[1:], "--emit=cost.json=n.json", "p.shd")
+        status, out, err = self.call(*option[1:], "--emit=cost.json=alone.json,stats=n.json", "p.shd")
         if status == 0:
             status, out, err = self.call(*option, "--emit=cost.json=c.json,schedule=p.hlo,"
                                          "stats=s.json", "p.shd")
         if status == 0:
             status, out, err = self.call("--emit=stats=again.json", "p.hlo")
-        if status == 0 and self.read("s.json") != self.read("again.json"):
-            return failure(stage, "stats", difference(self.read("s.json"), self.read("again.json")))
+        told = [self.read(f) for f in ("n.json", "s.json", "again.json")] if status == 0 else []
+        for a, b in (told[1:], [stats.unscheduled(text) for text in told[:2]]) if told else ():
+            if a != b:
+                return failure(stage, "stats", difference(a, b))
         if status == 0:
             status, out, err = self.call(*option, *how, "p.shd", "--", "--check", "--stats",
                                          "--helper=on")
         wrong = self.wrong_clock(stage, status, out, err)
-        alone, now = (json.loads(self.read(f)) if not wrong else {} for f in ("n.json", "c.json"))
+        alone, now = (json.loads(self.read(f)) if not wrong else {} for f in ("alone.json", "c.json"))
         if not wrong and now["seconds"] > alone["seconds"]:
             wrong = failure(stage, "slower", "%s, without %s" % (now["seconds"], alone["seconds"]))
         for cost in (alone, now) if not wrong else ():

@@ -150,25 +150,11 @@ is_beside(const Writing *w, const Part *part, const Op *op)
 	return moved && middle >= 0 && middle < s->trips;
 }
 
-/* What is told of collectives tells of all copies at once. */
-static void
-remember_original(Op *copy, const Op *op)
-{
-	if (op_communicates(op))
-		copy->original = op->original ? op->original : op;
-	for (int i = 0; i < op->nbodies; i++) {
-		Op *inner = copy->bodies[i]->first;
-		for (const Op *o = op->bodies[i]->first; o; o = o->next, inner = inner->next)
-			remember_original(inner, o);
-	}
-}
-
 static void
 write_op(Writing *w, Part *part, Op *op, int64_t trip)
 {
 	Op *copy = op_clone(op);
 
-	remember_original(copy, op);
 	if (is_beside(w, part, op))
 		copy->trip = w->s->stage[op->id] == STAGE_early ? TRIP_early : TRIP_late;
 	for (int i = 0; i < op->noperands; i++)

@@ -9,6 +9,7 @@
  * Only the order of the program changes, and how much of it is in the loop: what is beside
  * what is for `overlap` to say.  Loops are taken from the innermost out.
  */
+#include "cost/ledger.h"
 #include "sched/pipeline/pipeline.h"
 
 bool
@@ -43,13 +44,26 @@ sum_in_loops(Module *m, ChooseStackSums *choose, bool remarks)
 	return changed;
 }
 
+/* Of a program from a dump it may be known. */
+static void
+note_planned(Module *m, CountPlanned *count)
+{
+	if (overlaps[m->overlap].begins == BEGINS_none || m->planned)
+		return;
+	module_note_planned(m);
+	if (count)
+		count(m, m->planned);
+}
+
 bool
-pipeline(Module *m, ChooseStackSums *choose_sums, ChoosePipelining *choose, bool remarks)
+pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums, ChoosePipelining *choose,
+	bool remarks)
 {
 	Arena *a = arena_new();
 	Pipelining p = {.arena = a};
 	bool changed = false;
 
+	note_planned(m, count);
 	if (overlaps[m->overlap].divides)
 		changed = sum_in_loops(m, choose_sums, remarks);
 	if (overlaps[m->overlap].pipelines)
