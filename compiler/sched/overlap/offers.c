@@ -4,8 +4,8 @@
  *   all-reduce over X of sum and 2 more: 27 us one by one, 9 us in one; a run takes 15.4 us,
  *   with all such in one 15.6 us: left apart
  *
- * What is one in the end is told with its fate (report/schedule.c).  Copies of one place of
- * which the same is to be said are told once.
+ * What is one in the end is told with its fate (report/schedule.c).  Of the copies of one place
+ * in the source, in trips of a loop, before it and behind it, that is told which moves most.
  */
 #include "cost/timeline.h"
 #include "ir/flow.h"
@@ -50,22 +50,30 @@ text_times(Text *t, const Offers *o, const Offer *offer)
 	text_picoseconds(t, block ? offer->block_in_one : o->in_one);
 }
 
-static const char *
-text_of_offer(const Offers *o, const Offer *offer)
+/* One by one, once. */
+static double
+seconds_apart(const Offer *offer)
 {
-	const Op *first = offer->ops[0];
 	double apart = 0;
-	Text t = {0};
 
 	for (int i = 0; i < offer->n; i++) {
 		double bytes = (double)type_bytes(&offer->ops[i]->operands[0]->type);
 		apart += transfer_of_bytes(offer->ops[i], bytes).seconds;
 	}
+	return apart;
+}
+
+static const char *
+text_of_offer(const Offers *o, const Offer *offer)
+{
+	const Op *first = offer->ops[0];
+	Text t = {0};
+
 	text_printf(&t, "%s over ", ops[first->kind].hlo);
 	text_axes(&t, &first->module->mesh, first->axes);
 	text_printf(&t, " of %s and %d more: ", first->label ? first->label : "a value",
 		offer->n - 1);
-	text_seconds(&t, apart);
+	text_seconds(&t, seconds_apart(offer));
 	text_add(&t, " one by one, ");
 	text_picoseconds(&t, offer->together);
 	text_add(&t, " in one");
@@ -85,22 +93,46 @@ is_taken(const Offer *offer)
 	return false;
 }
 
+/* In a run. */
+static double
+seconds_of_run(const Offer *offer)
+{
+	int64_t trips;
+
+	op_trips(offer->ops[0], &trips);
+	return seconds_apart(offer) * (double)trips;
+}
+
+/* Of each place and kind the one that is told, in the order of the first of each. */
+static const Offer **
+find_told(const Offers *o, int *n)
+{
+	Table *places = table_new(o->arena);
+	const Offer **told = NEW_ARRAY(o->arena, const Offer *, o->n + 1);
+
+	*n = 0;
+	for (int i = 0; i < o->n; i++) {
+		const Op *op = o->v[i].ops[0];
+		const char *key = arena_printf(o->arena, "%d:%d:%d:%s", op->range.file,
+			op->range.begin, op->range.line, ops[op->kind].hlo);
+		if (is_taken(&o->v[i]))
+			continue;
+		const Offer **known = table_get(places, key);
+		if (!known)
+			table_set(places, key, known = &told[(*n)++]);
+		if (!*known || seconds_of_run(&o->v[i]) > seconds_of_run(*known))
+			*known = &o->v[i];
+	}
+	return told;
+}
+
 void
 offers_tell(const Offers *o, const Module *m)
 {
-	Table *told = table_new(o->arena);
+	int n;
+	const Offer **told = find_told(o, &n);
 
-	for (int i = 0; i < o->n; i++) {
-		const Offer *offer = &o->v[i];
-		const Range range = offer->ops[0]->range;
-		if (is_taken(offer))
-			continue;
-		const char *text = text_of_offer(o, offer);
-		const char *key =
-			arena_printf(o->arena, "%d:%d:%s", range.file, range.begin, text);
-		if (table_get(told, key))
-			continue;
-		table_set(told, key, (void *)key);
-		diag(m->session, DIAG_schedule, range, "%s", text);
-	}
+	for (int i = 0; i < n; i++)
+		diag(m->session, DIAG_schedule, told[i]->ops[0]->range, "%s",
+			text_of_offer(o, told[i]));
 }
