@@ -23,7 +23,7 @@ enum { MAX_REPORTS = 100 };
 
 /* What facts of the module begin with that there are several of. */
 static const char result_prefix[] = "result.", named_prefix[] = "value.",
-		  expect_prefix[] = "expect.";
+		  expect_prefix[] = "expect.", python_prefix[] = "python.";
 
 /* ---- printing -------------------------------------------------------- */
 
@@ -84,6 +84,20 @@ print_named(const Printer *pr, Text *t, const char *prefix, int n, const Named *
 	}
 }
 
+/* python.wq="params['wq']"; "" where it has no name. */
+static void
+print_python(const Printer *pr, Text *t)
+{
+	const Table *python = pr->m->python;
+
+	for (int i = 0; python && i < table_count(python); i++) {
+		const char *key = key_of_name(pr->arena, table_key(python, i));
+		const char *said = table_value(python, i);
+		module_fact(t, arena_printf(pr->arena, "%s%s", python_prefix, key),
+			said ? said : "");
+	}
+}
+
 static void
 print_header(const Printer *pr, Text *t)
 {
@@ -107,6 +121,7 @@ print_header(const Printer *pr, Text *t)
 	print_planned(pr, t);
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
+	print_python(pr, t);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
 	for (int i = 0; i < m->nexpects; i++) {
 		const Expect *e = &m->expects[i];
@@ -327,6 +342,16 @@ starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+/* What the Python of a JAX program calls a value of that name. */
+static void
+read_python(Reading *rd, const Fact *f)
+{
+	if (!rd->m->python)
+		rd->m->python = table_new(rd->arena);
+	table_set(rd->m->python, name_of_key(rd->arena, f->key + strlen(python_prefix)),
+		f->length ? (void *)f->value : NULL);
+}
+
 /* What the facts call results, by value: one may be several. */
 typedef struct ResultName {
 	Named named;
@@ -349,6 +374,8 @@ read_names(Reading *rd, const Facts *facts)
 			APPEND(rd->arena, m->named, m->nnamed, n);
 		} else if (starts_with(f->key, expect_prefix)) {
 			read_expect(rd, f);
+		} else if (starts_with(f->key, python_prefix)) {
+			read_python(rd, f);
 		} else if (starts_with(f->key, result_prefix)) {
 			names[nresults++].named = read_named(rd, f, result_prefix);
 		}

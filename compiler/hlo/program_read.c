@@ -441,6 +441,13 @@ read_taken_out(Reading *rd, const HloInstr *element, Op *op)
 	moves->results[0]->placement = op->results[0]->placement;
 	moves->results[0]->no_placement = op->results[0]->no_placement;
 	moves->results[0]->range = op->range;
+	if (moves == op)
+		return;
+	op->mode = moves->mode;
+	op->again = moves->again;
+	const char *name = arena_printf(rd->arena, "%s.start", element->name);
+	if (strcmp(moves->results[0]->name, name) != 0)
+		moves->results[0]->name = module_unique_name(rd->m, name);
 }
 
 /* One of them, or what waits for it. */
