@@ -198,6 +198,10 @@ read_dump(Compilation *c)
 	if (o->keep_inputs && c->module->level >= L_fused && !c->module->keep_inputs)
 		return usage(s, "--keep-inputs: %s is past 'fuse', which copies what is kept",
 			o->input);
+	bool ordered = c->module->level == L_scheduled && o->overlap >= 0;
+	if (ordered && (Overlap)o->overlap != c->module->overlap)
+		return usage(s, "--overlap=%s: %s is past 'overlap' already, with --overlap=%s",
+			overlaps[o->overlap].name, o->input, overlaps[c->module->overlap].name);
 	return c->module->level < L_fused || fused_check(c->module, top);
 }
 
