@@ -111,6 +111,7 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %token <text> REDUCER "reducer" IN_SHARDINGS "in_shardings" OUT_SHARDINGS "out_shardings"
 %token <text> MANUAL_AXES_ARE "manual_axes" REPLICATED "replicated" UNREDUCED "unreduced" X "x"
 %token ARRAY "array<" SHARDING "#sdy.sharding<" SHARDINGS "#sdy.sharding_per_value<"
+%token SHARDING_RULE "#sdy.op_sharding_rule<"
 %token MESH_IS "#sdy.mesh<" MANUAL_AXES "#sdy<manual_axes" CONV "#stablehlo.conv<" FIELDS "the fields of an attribute"
 %token ARROW "->" LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]"
 %token LT "<" GT ">" ASSIGN "=" COMMA "," COLON ":" OPEN "?"
@@ -120,13 +121,13 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %type <list> dict attribute_dict properties entries entry_list regions region_list attributes
 %type <list> attribute_list params param_list function_results result_params carried reductions
 %type <list> reducers shardings sharding_list axes axis_list sizes size_list dims dim_list
-%type <list> ranges
+%type <list> ranges tensors tensor_list letters letter_list rule_facts
 %type <op> module line op generic function mesh last return
 %type <use> value
 %type <value> result
 %type <type> type
 %type <attr> attribute plain list range
-%type <entry> entry
+%type <entry> entry rule_fact
 %type <axis> axis size
 %type <dim> dim dim_axes
 %type <sharding> sharding sharding_inside
@@ -447,6 +448,36 @@ plain:
 | "#sdy.mesh<" "[" sizes "]" device_ids ">"
 					{ $$ = ATTR(mesh, @$, .items = $3); }
 | "#sdy<manual_axes" "{" axes "}" ">"	{ $$ = ATTR(mesh, @$, .items = $3); }
+| "#sdy.op_sharding_rule<" "(" tensors[in] ")" "->" "(" tensors[out] ")" "{" entries "}" rule_facts ">"
+					{ List parts = ADD($rule_facts, ENTRY("operands", ATTR(list, @in, .items = $in)));
+					  parts = ADD(parts, ENTRY("results", ATTR(list, @out, .items = $out)));
+					  parts = ADD(parts, ENTRY("sizes", ATTR(dict, @entries, .items = $entries)));
+					  $$ = ATTR(dict, @$, .items = parts); }
+
+/* ([i, jk], [])->([i]) {i=8, j=2, k=4} reduction={j} need_replication={k}, custom */
+tensors:
+  %empty				{ $$ = (List){0}; }
+| tensor_list
+
+tensor_list:
+  "[" letters "]"			{ $$ = LIST(ATTR(list, @$, .items = $2)); }
+| tensor_list "," "[" letters "]"	{ $$ = ADD($1, ATTR(list, @$, .items = $4)); }
+
+letters:
+  %empty				{ $$ = (List){0}; }
+| letter_list
+
+letter_list:
+  name					{ $$ = LIST(ATTR(word, @1, .text = $1)); }
+| letter_list "," name			{ $$ = ADD($1, ATTR(word, @3, .text = $3)); }
+
+rule_facts:
+  %empty				{ $$ = (List){0}; }
+| rule_facts rule_fact			{ $$ = ADD($1, $2); }
+| rule_facts "," WORD			{ $$ = ADD($1, ENTRY($3, ATTR(unit, @3))); }
+
+rule_fact:
+  WORD "=" "{" letters "}"		{ $$ = ENTRY($1, ATTR(list, @4, .items = $4)); }
 
 list:
   "[" attributes "]"			{ $$ = ATTR(list, @$, .items = $2); }

@@ -6,6 +6,7 @@
  *
  * What the rule means is in ir/extern.c.
  */
+#include <string.h>
 #include "elaborate.h"
 
 /* Both are needed to know what the C function is given. */
@@ -56,6 +57,10 @@ check_extern(Elab *e, const FnDecl *fn)
 		|| !has_full_types(e, fn, fn->results, "a result"))
 		return;
 	const char *wrong = extern_rule_parse(e->arena, fn->rule.s, &r, &at);
+	if (wrong == NULL && r.sized) {
+		at = (int)strcspn(fn->rule.s, "{");
+		wrong = "a rule ends with the dims of the results";
+	}
 	if (wrong != NULL) { /* the byte, unless it was written with escapes */
 		if (fn->rule.s[0] != '\0' && at < where.end - where.begin - 2) {
 			where.begin += 1 + at;

@@ -297,6 +297,8 @@ read_extern(const ReadLine *in, Op *op)
 	}
 	int at;
 	const char *wrong = extern_rule_parse(rd->arena, x->rule, &x->parsed, &at);
+	if (!wrong && x->parsed.sized && *x->library)
+		wrong = "only of an op that is nobody's a rule says sizes";
 	if (wrong && !rd->failed)
 		hlo_error(rd, find_fact(&in->facts, "extern.rule")->where, "%s", wrong);
 }

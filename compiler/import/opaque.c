@@ -7,11 +7,12 @@
  * They are priced at what they read and write.  No library has them, so that a program
  * with one can be planned, but not run.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/builders.h"
 
-/* Of each tensor, operands before results, the letters of its dims; WHOLE_DIM at first. */
+/* Of each tensor, operands before results, the letters of its dims; none at first. */
 typedef struct Split {
 	Import *in;
 	const MlirOp *op;
@@ -19,6 +20,13 @@ typedef struct Split {
 	Type *types;
 	ExternTerm *terms;
 } Split;
+
+static void
+set_letter(Split *q, int tensor, int64_t dim, int letter)
+{
+	if (dim >= 0 && dim < q->types[tensor].rank)
+		q->terms[tensor].dims[dim] = (ExternDim){1, {(int8_t)letter}};
+}
 
 static bool
 same_shape(const Type *a, const Type *b)
@@ -39,7 +47,7 @@ split_alike(Split *q, const Numbers *whole)
 	for (int t = 0; t < q->n; t++)
 		for (int d = 0; d < q->types[t].rank; d++)
 			if (!numbers_have(whole, d))
-				q->terms[t].letters[d] = (int8_t)d;
+				set_letter(q, t, d, d);
 }
 
 /* Element by element. */
@@ -77,7 +85,7 @@ split_matrices(Split *q)
 				return;
 	for (int t = 0; t < q->n; t++)
 		for (int d = 0; d < batch && q->types[t].rank; d++)
-			q->terms[t].letters[d] = (int8_t)d;
+			set_letter(q, t, d, d);
 }
 
 /* Calls of linear algebra, by what their names begin with: lapack_sgeqrf_ffi. */
@@ -109,7 +117,7 @@ split_windows(Split *q)
 		for (int d = 0; d < q->types[t].rank; d++)
 			if (q->types[t].rank == x->rank && q->types[t].dims[d] == x->dims[d]
 				&& !numbers_have(&moved, d))
-				q->terms[t].letters[d] = (int8_t)d;
+				set_letter(q, t, d, d);
 }
 
 /* The dims of a reduction that are left. */
@@ -121,9 +129,9 @@ split_reduce(Split *q)
 	for (int t = 0; t < q->n; t++)
 		for (int d = 0, left = 0; d < q->types[t].rank; d++)
 			if (t >= q->in->noperands)
-				q->terms[t].letters[d] = (int8_t)d;
+				set_letter(q, t, d, d);
 			else if (!numbers_have(&dims, d))
-				q->terms[t].letters[d] = (int8_t)left++;
+				set_letter(q, t, d, left++);
 }
 
 /* ---- gathers and scatters */
@@ -138,13 +146,6 @@ dims_left(int rank, const Numbers *a, const Numbers *b)
 		if (!numbers_have(a, d) && !numbers_have(b, d))
 			left.v[left.n++] = d;
 	return left;
-}
-
-static void
-set_letter(Split *q, int tensor, int64_t dim, int letter)
-{
-	if (dim >= 0 && dim < q->types[tensor].rank)
-		q->terms[tensor].letters[dim] = (int8_t)letter;
 }
 
 /* How slices lie in x, and in what they are gathered to or scattered from. */
@@ -241,40 +242,178 @@ static const struct Splitter {
 	{"stablehlo.scatter", split_scatter},
 };
 
-/* "ab,b_->a_" */
-static const char *
-rule_text(Split *q)
-{
-	Text t = {0};
-
-	for (int i = 0; i < q->n; i++) {
-		text_add(&t, i == q->in->noperands ? "->" : i ? "," : "");
-		for (int d = 0; d < q->types[i].rank; d++) {
-			char c = q->terms[i].letters[d] == WHOLE_DIM
-				? '_'
-				: extern_rule_letter(q->terms[i].letters[d]);
-			text_addn(&t, &c, 1);
-		}
-	}
-	return text_take(&t, q->in->session->arena);
-}
-
-static const char *
+static ExternRule
 find_rule(Import *in, const MlirOp *op, Type *types)
 {
 	int n = in->noperands + op->types.n;
 	const ImportRow *row = table_get(in->rows, op->name);
-	Split q = {in, op, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
+	Split q = {in, op, n, types, NEW_ARRAY(in->session->arena, ExternTerm, n)};
 
 	for (int t = 0; t < n; t++)
-		for (int d = 0; d < MAX_RANK; d++)
-			q.terms[t].letters[d] = WHOLE_DIM;
+		q.terms[t].rank = types[t].rank;
 	if (row && row->reach == EACH)
 		split_each(&q);
 	for (size_t i = 0; i < sizeof splitters / sizeof *splitters; i++)
 		if (!strcmp(op->name, splitters[i].name))
 			splitters[i].split(&q);
-	return rule_text(&q);
+	return (ExternRule){.noperands = in->noperands, .nterms = n, .terms = q.terms};
+}
+
+/* ---- rules that the program states */
+
+/* The factors of a dim: i to z, then i_1 to z_1, ...; false: it is none. */
+static bool
+read_dim(const char *text, ExternDim *dim)
+{
+	enum { FIRST = 'i', LETTERS = 'z' - 'i' + 1 };
+
+	for (dim->n = 0; *text;) {
+		long letter = *text++ - FIRST;
+		if (letter < 0 || letter >= LETTERS || dim->n == MAX_RANK)
+			return false;
+		if (*text == '_')
+			letter += LETTERS * strtol(text + 1, (char **)&text, 10);
+		if (letter < 0 || letter >= RULE_LETTERS)
+			return false;
+		dim->letters[dim->n++] = (int8_t)letter;
+	}
+	return true;
+}
+
+/* Those named in a list, as bits. */
+static bool
+read_letters(List names, uint64_t *letters)
+{
+	for (int i = 0; i < names.n; i++) {
+		ExternDim one;
+		if (!read_dim(((const MlirAttr *)names.v[i])->text, &one) || one.n != 1)
+			return false;
+		*letters |= 1ull << one.letters[0];
+	}
+	return true;
+}
+
+/* Terms, from the first on. */
+static bool
+read_terms(List tensors, ExternTerm *terms)
+{
+	for (int t = 0; t < tensors.n; t++) {
+		List dims = ((const MlirAttr *)tensors.v[t])->items;
+		if (dims.n > MAX_RANK)
+			return false;
+		terms[t].rank = dims.n;
+		for (int d = 0; d < dims.n; d++)
+			if (!read_dim(((const MlirAttr *)dims.v[d])->text, &terms[t].dims[d]))
+				return false;
+	}
+	return true;
+}
+
+static bool
+read_sizes(List sizes, ExternRule *rule)
+{
+	for (int i = 0; i < sizes.n; i++) {
+		const MlirEntry *size = sizes.v[i];
+		ExternDim one;
+		if (!read_dim(size->name, &one) || one.n != 1 || !size->value
+			|| size->value->integer < 1)
+			return false;
+		rule->sizes[one.letters[0]] = size->value->integer;
+	}
+	return true;
+}
+
+/* What Shardy calls a pass-through needs no word. */
+static bool
+read_kinds(const MlirAttr *stated, ExternRule *rule)
+{
+	for (int i = 0; i < stated->items.n; i++) {
+		const MlirEntry *fact = stated->items.v[i];
+		uint64_t letters = 0;
+		for (int kind = EXTERN_reduction; kind < EXTERN_KINDS; kind++)
+			if (!strcmp(fact->name, extern_kind_names[kind])) {
+				if (!read_letters(fact->value->items, &letters))
+					return false;
+				for (int letter = 0; letter < RULE_LETTERS; letter++)
+					if (letters >> letter & 1)
+						rule->kinds[letter] = (uint8_t)kind;
+			}
+		if (!strcmp(fact->name, "blocked_propagation")
+			&& !read_letters(fact->value->items, &rule->blocked))
+			return false;
+	}
+	return true;
+}
+
+/*
+ *   #sdy.op_sharding_rule<([i, j], [j, k])->([i, k]) {i=32, j=16, k=64} reduction={j}, custom>
+ *   "ab,bc->ac {a=32,b=16,c=64} reduction={b}"
+ */
+static bool
+stated_rule(Import *in, const MlirAttr *stated, ExternRule *rule)
+{
+	const MlirAttr *operands = mlir_attribute(in->program, stated->items, "operands");
+	const MlirAttr *results = mlir_attribute(in->program, stated->items, "results");
+	const MlirAttr *sizes = mlir_attribute(in->program, stated->items, "sizes");
+
+	if (stated->kind != MLIR_dict || !operands || !results || !sizes)
+		return false;
+	*rule = (ExternRule){.sized = true,
+		.noperands = operands->items.n,
+		.nterms = operands->items.n + results->items.n};
+	rule->terms = NEW_ARRAY(in->arena, ExternTerm, rule->nterms + 1);
+	return read_terms(operands->items, rule->terms)
+		&& read_terms(results->items, rule->terms + rule->noperands)
+		&& read_sizes(sizes->items, rule) && read_kinds(stated, rule);
+}
+
+/* Are the tensors as a rule has them?  The parts of complex numbers are a dim more. */
+static bool
+check_stated(Import *in, const MlirOp *op, Range where, const Type *types, ExternRule *rule)
+{
+	for (int t = 0; t < rule->nterms; t++) {
+		ExternTerm *term = &rule->terms[t];
+		bool operand = t < rule->noperands;
+		int number = operand ? t : t - rule->noperands;
+		if (number >= (operand ? in->noperands : op->types.n))
+			break; /* told of the op */
+		if (operand ? in->operands[t]->pair : type_is_complex(op->types.v[number]))
+			term->rank += term->rank == types[t].rank - 1;
+		for (int d = 0; d < term->rank && term->rank == types[t].rank; d++) {
+			int64_t size = 1;
+			for (int i = 0; i < term->dims[d].n; i++)
+				if (!mul_i64(size, rule->sizes[term->dims[d].letters[i]],
+					    &size))
+					size = 0;
+			if (term->dims[d].n > 1 && size != types[t].dims[d])
+				return read_wrong(in, where,
+					"dim %d of %s %d has %lld elements, and its factors "
+					"make %lld",
+					d, operand ? "operand" : "result", number + 1,
+					(long long)types[t].dims[d], (long long)size);
+		}
+	}
+	return true;
+}
+
+/* False after a message. */
+static bool
+read_rule(Import *in, const MlirOp *op, Type *types, External *external)
+{
+	const MlirAttr *stated = attr_of(in, op, "sdy.sharding_rule");
+	ExternRule rule;
+	int at;
+
+	if (!stated)
+		rule = find_rule(in, op, types);
+	else if (!stated_rule(in, stated, &rule))
+		return read_wrong(in, stated->range, "this is no sharding rule");
+	else if (!check_stated(in, op, stated->range, types, &rule))
+		return false;
+	external->rule = extern_rule_text(in->session->arena, &rule);
+	const char *wrong =
+		extern_rule_parse(in->session->arena, external->rule, &external->parsed, &at);
+	return !wrong || read_wrong(in, op->range, "%s: %s", op->name, wrong);
 }
 
 /* A custom call is what it calls. */
@@ -289,9 +428,9 @@ opaque_name(Import *in, const MlirOp *op)
 bool
 read_opaque(Import *in, const MlirOp *op, const char *what)
 {
-	int n = op->types.n, at;
+	int n = op->types.n;
 	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + n), *made_types;
-	External *x = NEW(in->session->arena, External);
+	External *external = NEW(in->session->arena, External);
 
 	for (int i = 0; i < in->noperands; i++)
 		types[i] = in->operands[i]->type;
@@ -302,17 +441,16 @@ read_opaque(Import *in, const MlirOp *op, const char *what)
 	for (int i = 0; i < n; i++)
 		if (!type_result(in, op, i, &made_types[i]))
 			return false;
-	*x = (External){.name = op->name,
+	*external = (External){.name = op->name,
 		.symbol = opaque_name(in, op),
 		.library = "",
-		.rule = find_rule(in, op, types),
 		.declared = in->make.range};
-	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
-		return read_wrong(in, op->range, "%s has too many dims", op->name);
+	if (!read_rule(in, op, types, external))
+		return false;
 	Op *made = make_begin(in->make, O_extern, in->noperands, in->operands);
 	if (!made)
 		return false;
-	made->external = x;
+	made->external = external;
 	made->results[0]->type = made_types[0];
 	for (int i = 1; i < n; i++)
 		op_add_result(made, in->make.label, &made_types[i]);

@@ -387,18 +387,37 @@ extern const OpFormInfo op_forms[OP_FORM_COUNT]; /* ops.c */
 
 /*
  * The rule of an extern function, "bd,df->bf": a term for each operand, then for
- * each result.  Letters are numbered from 0; WHOLE_DIM is a dim `_`, which is
- * never split.
+ * each result.  Letters are numbered from 0.  What a dim is made of, major to minor, is
+ * a letter, several (in parentheses), or none: a dim `_`, which is never split.
  */
-enum { WHOLE_DIM = -1, RULE_LETTERS = 52 };
+enum { RULE_LETTERS = 52 };
+typedef struct ExternDim {
+	int n;
+	int8_t letters[MAX_RANK];
+} ExternDim;
+
 typedef struct ExternTerm {
 	int rank;
-	int8_t letters[MAX_RANK];
+	ExternDim dims[MAX_RANK];
 } ExternTerm;
+
+/* What becomes of a letter that is split. */
+typedef enum ExternKind {
+	EXTERN_pass,
+	EXTERN_reduction, /* parts are added up */
+	EXTERN_permutation,
+	EXTERN_need_replication,
+	EXTERN_KINDS
+} ExternKind;
+extern const char *const extern_kind_names[EXTERN_KINDS];
 
 typedef struct ExternRule {
 	int noperands, nterms;
 	ExternTerm *terms;
+	bool sized; /* letters have sizes, so that a dim may be made of several */
+	int64_t sizes[RULE_LETTERS];
+	uint8_t kinds[RULE_LETTERS]; /* ExternKind */
+	uint64_t blocked;	     /* letters along which nothing propagates */
 } ExternRule;
 
 /* What `extern fn` declares: the user's C function of an op. */
@@ -826,8 +845,8 @@ bool op_trips(const Op *op, int64_t *trips);
 /* extern.c: rules of extern functions.
    NULL if right; else what is wrong, with text[*at] or the end. */
 const char *extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at);
-/* Whether it has a letter that only operands have: parts are added up. */
-bool extern_rule_sums(const ExternRule *rule, int letter);
+/* The text of one. */
+const char *extern_rule_text(Arena *a, const ExternRule *rule);
 char extern_rule_letter(int letter);
 
 /* The functions of a module and its reference, each once, in order. */

@@ -15,8 +15,8 @@
 
 /* ---- making rules ----------------------------------------------------- */
 
-static int
-factor_new(Rule *r, int64_t size, FactorKind kind)
+int
+rule_factor(Rule *r, int64_t size, FactorKind kind)
 {
 	Factor f = {size, kind, false};
 
@@ -33,8 +33,8 @@ dim_of(const Rule *r, int tensor, int dim)
 	return &r->dims[tensor][dim];
 }
 
-static void
-place(Rule *r, int tensor, int dim, int factor)
+void
+rule_place(Rule *r, int tensor, int dim, int factor)
 {
 	DimFactors *d = dim_of(r, tensor, dim);
 
@@ -61,11 +61,11 @@ static void
 link_sized(Rule *r, FactorKind kind, int64_t size, int tensor, int dim, int other,
 	int other_dim)
 {
-	int f = factor_new(r, size, kind);
+	int f = rule_factor(r, size, kind);
 
-	place(r, tensor, dim, f);
+	rule_place(r, tensor, dim, f);
 	if (other >= 0)
-		place(r, other, other_dim, f);
+		rule_place(r, other, other_dim, f);
 }
 
 /* ... of the size of the first. */
@@ -91,10 +91,10 @@ rule_pointwise(Rule *r, const Op *op)
 	const Type *type = tensor_type(op, result);
 
 	for (int d = 0; d < type->rank; d++) {
-		int f = factor_new(r, type->dims[d], F_pass);
+		int f = rule_factor(r, type->dims[d], F_pass);
 		for (int i = 0; i <= result; i++)
 			if (tensor_type(op, i)->rank == type->rank)
-				place(r, i, d, f);
+				rule_place(r, i, d, f);
 	}
 }
 
@@ -282,9 +282,9 @@ rule_concatenate(Rule *r, const Op *op)
 		int64_t size = type->dims[d];
 		for (int i = 0; i < result; i++)
 			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
-		int f = factor_new(r, size, d == along ? F_permute : F_pass);
+		int f = rule_factor(r, size, d == along ? F_permute : F_pass);
 		for (int i = 0; i <= result; i++)
-			place(r, i, d, f);
+			rule_place(r, i, d, f);
 	}
 }
 
@@ -310,7 +310,7 @@ rule_dot(Rule *r, const Op *op)
 
 	for (int i = 0; i < lb->n; i++) {
 		link_dims(r, F_pass, 0, (int)lb->v[i], 1, (int)rb->v[i]);
-		place(r, 2, result_dim++, r->nfactors - 1);
+		rule_place(r, 2, result_dim++, r->nfactors - 1);
 	}
 	result_dim = dot_rest(r, 0, result_dim, lb, lc);
 	dot_rest(r, 1, result_dim, rb, rc);
@@ -364,7 +364,7 @@ rule_take(Rule *r, const Op *op)
 		link_dims(r, F_pass, 1, d, 2, look.first + d);
 		for (int i = 0; i < look.n; i++)
 			if (look.counts[i] == d)
-				place(r, 0, look.first + i, r->nfactors - 1);
+				rule_place(r, 0, look.first + i, r->nfactors - 1);
 	}
 	for (int i = 0; i < look.n; i++)
 		if (look.counts[i] < 0)
@@ -390,12 +390,12 @@ rule_scatter_add(Rule *r, const Op *op)
 		int found = found_dim(&look, d);
 		int counts = found < 0 ? look.counts[d - look.first] : -1;
 		if (counts >= 0) {
-			place(r, 1, counts, r->nfactors - 1);
+			rule_place(r, 1, counts, r->nfactors - 1);
 			counted |= 1u << counts;
 			found = look.first + counts;
 		}
 		if (found >= 0)
-			place(r, 2, found, r->nfactors - 1);
+			rule_place(r, 2, found, r->nfactors - 1);
 	}
 	for (int d = 0; d < look.rank; d++)
 		if (!(counted >> d & 1))
@@ -414,8 +414,8 @@ group_batch(Rule *r)
 
 	for (int d = 0; d < rows; d++) {
 		link_dims(r, F_pass, 0, d, 1, d);
-		place(r, 2, d, r->nfactors - 1);
-		place(r, 3, d, r->nfactors - 1);
+		rule_place(r, 2, d, r->nfactors - 1);
+		rule_place(r, 3, d, r->nfactors - 1);
 	}
 	r->combiner = C_add;
 	return rows;
@@ -432,7 +432,7 @@ rule_grouped_dot(Rule *r, const Op *op)
 
 	(void)op;
 	link_dims(r, F_pass, 0, rows, 2, rows);
-	place(r, 3, rows, r->nfactors - 1);
+	rule_place(r, 3, rows, r->nfactors - 1);
 	for (int d = rows + 1 + ncontract; d < r->rank[1]; d++)
 		link_dims(r, F_pass, 1, d, 3, d - ncontract);
 	for (int d = rows + 1; d < r->rank[0]; d++)
@@ -453,7 +453,7 @@ rule_grouped_outer(Rule *r, const Op *op)
 	for (int d = rows + 1; d < r->rank[1]; d++)
 		link_dims(r, F_pass, 1, d, 3, r->rank[0] + d - rows - 1);
 	link_dims(r, F_reduce, 0, rows, 1, rows);
-	place(r, 2, rows, r->nfactors - 1);
+	rule_place(r, 2, rows, r->nfactors - 1);
 }
 
 /* At a place not known. */
@@ -480,7 +480,7 @@ rule_dynamic_update_slice(Rule *r, const Op *op)
 	for (int d = 0; d < x->rank; d++) {
 		link_dims(r, F_pass, 0, d, result, d);
 		if (update->dims[d] == x->dims[d])
-			place(r, 1, d, r->nfactors - 1);
+			rule_place(r, 1, d, r->nfactors - 1);
 		else
 			link_partly(r, 1, d, -1);
 	}
@@ -496,45 +496,11 @@ rule_sort(Rule *r, const Op *op)
 	bool alone = type_elements(type) == type->dims[along];
 
 	for (int d = 0; d < type->rank; d++) {
-		int f = factor_new(r, type->dims[d], d == along ? F_replicate : F_pass);
+		int f = rule_factor(r, type->dims[d], d == along ? F_replicate : F_pass);
 		r->factors[f].blocked = d == along && alone;
 		for (int i = 0; i < r->ntensors; i++)
-			place(r, i, d, f);
+			rule_place(r, i, d, f);
 	}
-}
-
-/*
- * As the rule string says.  A letter of operands alone is summed; one of
- * results alone is made by the function, which cannot make a part of it; of an opaque
- * op, that is nobody's, the rule says that it can.
- */
-void
-rule_extern(Rule *r, const Op *op)
-{
-	const ExternRule *rule = &op->external->parsed;
-	bool opaque = !*op->external->library;
-	int factors[RULE_LETTERS];
-
-	for (int i = 0; i < RULE_LETTERS; i++)
-		factors[i] = -1;
-	for (int t = 0; t < rule->nterms; t++)
-		for (int d = 0; d < rule->terms[t].rank; d++) {
-			int letter = rule->terms[t].letters[d];
-			int64_t size = tensor_type(op, t)->dims[d];
-			int f = letter == WHOLE_DIM ? -1 : factors[letter];
-			if (f < 0)
-				f = factor_new(r, size,
-					letter == WHOLE_DIM || (t >= op->noperands && !opaque)
-						? F_replicate
-						: t < op->noperands
-							&& extern_rule_sums(rule, letter)
-						? F_reduce
-						: F_pass);
-			if (letter != WHOLE_DIM)
-				factors[letter] = f;
-			place(r, t, d, f);
-		}
-	r->combiner = C_add;
 }
 
 /* Devices of a group work along one dim, if along any; the others are as they
@@ -566,7 +532,7 @@ rule_ragged(Rule *r, const Op *op)
 	link_partly(r, 1, 0, result);
 	for (int d = 1; d < r->rank[result]; d++) {
 		link_dims(r, F_pass, 0, d, result, d);
-		place(r, 1, d, r->nfactors - 1);
+		rule_place(r, 1, d, r->nfactors - 1);
 	}
 	for (int i = 2; i < op->noperands; i++)
 		link_partly(r, i, 0, -1);

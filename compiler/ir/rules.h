@@ -14,4 +14,8 @@ RuleFunction rule_grouped_dot, rule_grouped_outer;
 RuleFunction rule_scatter_add, rule_dynamic_slice, rule_dynamic_update_slice;
 RuleFunction rule_sort, rule_group, rule_ragged, rule_extern, rule_blocked;
 
+/* A fresh factor; what a dim of a tensor is made of, major to minor. */
+int rule_factor(Rule *r, int64_t size, FactorKind kind);
+void rule_place(Rule *r, int tensor, int dim, int factor);
+
 #endif

@@ -394,8 +394,8 @@ check_letters(const Op *op, const ExternRule *rule)
 	for (int t = 0; t < rule->nterms; t++) {
 		const Type *type = &rule_tensor(op, t)->type;
 		for (int d = 0; d < type->rank; d++) {
-			int letter = rule->terms[t].letters[d];
-			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
+			int letter = rule->terms[t].dims[d].letters[0];
+			if (!rule->terms[t].dims[d].n || sizes[letter] == type->dims[d])
 				continue;
 			if (sizes[letter])
 				return op_wrong(op,
@@ -439,5 +439,5 @@ type_extern(const Op *op, Type *results)
 		if (wrong)
 			return wrong;
 	}
-	return check_letters(op, r);
+	return r->sized ? NULL : check_letters(op, r);
 }

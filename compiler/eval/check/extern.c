@@ -22,9 +22,9 @@ summed_terms(const Op *op)
 	uint64_t seen = 0;
 	for (int t = 0; t < op->noperands; t++)
 		for (int d = 0; d < rule->terms[t].rank; d++) {
-			int letter = rule->terms[t].letters[d];
-			if (letter == WHOLE_DIM || seen >> letter & 1
-				|| !extern_rule_sums(rule, letter))
+			int letter = rule->terms[t].dims[d].letters[0];
+			if (!rule->terms[t].dims[d].n || seen >> letter & 1
+				|| rule->kinds[letter] != EXTERN_reduction)
 				continue;
 			seen |= 1ull << letter;
 			n *= (double)op->operands[t]->type.dims[d];
