@@ -56,6 +56,12 @@ bool op_is_step(const Op *op);
 /* Is it a kernel of its own, whatever is beside it: a product, a sort, a sum into rows, an
    extern function?  Then what it takes is known before ops are fused. */
 bool op_is_alone(const Op *op);
+/* Is it nobody's, but says what a call costs? */
+static inline bool
+op_states_cost(const Op *op)
+{
+	return op->external && op->external->priced;
+}
 /* The product of matrices that it is, or that is computed in it; NULL: none. */
 const Op *step_product(const Op *op);
 double matrix_peak(const Target *target, DType dtype); /* FLOP/s with such inputs */

@@ -28,6 +28,9 @@ void product_work(const Step *step, StepCost *c);
    busy[] of the vector unit; false: there is nothing to do. */
 bool local_work(const Step *step, StepCost *c);
 void fusion_work(const Step *step, StepCost *c);
+/* products.c: of an op that states what it costs, the share of this device: fills in all but
+   seconds. */
+void stated_work(const Step *step, StepCost *c);
 /* How long the vector unit is busy with so many operations of a dtype. */
 double vector_seconds(const Target *target, DType dtype, double operations);
 /* What operands and results take of memory: nothing where they stay on the chip. */

@@ -74,6 +74,18 @@ dot_product(const Step *step)
 		(double)type_elements(rhs) / batch / contracted, contracted};
 }
 
+/* The unit that is done with them first. */
+static void
+set_unit(const Step *step, DType dtype, double matrix, StepCost *c)
+{
+	double vector = vector_seconds(step->mesh->target, dtype, c->flops);
+
+	if (vector < matrix)
+		c->busy[RESOURCE_vpu] = vector;
+	else
+		c->busy[RESOURCE_mxu] = matrix;
+}
+
 void
 product_work(const Step *step, StepCost *c)
 {
@@ -89,9 +101,61 @@ product_work(const Step *step, StepCost *c)
 		/ (matrix_peak(target, lhs->dtype) * target->matrix_efficiency);
 
 	c->flops = ops[step->op->kind].flops * batch * contracted * left * right;
-	double vector = vector_seconds(target, lhs->dtype, c->flops);
-	if (vector < matrix)
-		c->busy[RESOURCE_vpu] = vector;
-	else
-		c->busy[RESOURCE_mxu] = matrix;
+	set_unit(step, lhs->dtype, matrix, c);
+}
+
+/* ---- costs that are stated ---------------------------------------------------- */
+
+/* Of a dim of so many elements, which letters make, a device's share, if none of them was
+   counted yet. */
+static double
+dim_share(const ExternRule *rule, const ExternDim *dim, int64_t size, uint64_t *counted)
+{
+	double whole = 1;
+
+	for (int i = 0; i < dim->n; i++) {
+		if (*counted >> dim->letters[i] & 1)
+			return 1;
+		whole *= (double)rule->sizes[dim->letters[i]];
+	}
+	for (int i = 0; i < dim->n; i++)
+		*counted |= 1ull << dim->letters[i];
+	return fmin(1, (double)size / whole);
+}
+
+/* How much of the whole call these shapes are. */
+static double
+stated_share(const Step *step)
+{
+	const ExternRule *rule = &step->op->external->parsed;
+	uint64_t counted = 0;
+	double share = 1;
+
+	for (int t = 0; rule->sized && t < rule->nterms; t++) {
+		const Type *type = t < rule->noperands ? step_operand(step, t)
+			: t == rule->noperands	       ? step->result
+						       : &rule_tensor(step->op, t)->type;
+		for (int d = 0; d < rule->terms[t].rank; d++)
+			if (rule->terms[t].dims[d].n)
+				share *= dim_share(rule, &rule->terms[t].dims[d], type->dims[d],
+					&counted);
+	}
+	return share;
+}
+
+void
+stated_work(const Step *step, StepCost *c)
+{
+	enum { TRANSCENDENTAL = 6 }; /* operations, as of exp */
+	const Target *target = step->mesh->target;
+	const External *x = step->op->external;
+	DType dtype = (step->op->noperands ? step_operand(step, 0) : step->result)->dtype;
+	double share = stated_share(step), peak = matrix_peak(target, dtype);
+
+	c->flops = share * (double)x->flops;
+	c->hbm_bytes = share * (double)x->bytes;
+	set_unit(step, dtype,
+		peak > 0 ? c->flops / (peak * target->matrix_efficiency) : INFINITY, c);
+	c->busy[RESOURCE_vpu] += vector_seconds(target, dtype,
+		share * (double)x->transcendentals * TRANSCENDENTAL);
 }

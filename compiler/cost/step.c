@@ -172,6 +172,8 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 		return collective_cost(&step);
 	if (op_is_fusion(op))
 		fusion_work(&step, &c);
+	else if (op_states_cost(op))
+		stated_work(&step, &c);
 	else if (!local_work(&step, &c))
 		return c;
 	if (op_is_product(op) || op_is_grouped(op))

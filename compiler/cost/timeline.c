@@ -270,11 +270,11 @@ step_share(const TimelineStep *step)
 	return step->moves ? step->exposed : step->total;
 }
 
-/* A product that is not one of the forward pass once more. */
+/* A product that is not one of the forward pass once more; or what may be one. */
 static bool
 is_needed_product(const Op *op)
 {
-	const Op *product = step_product(op);
+	const Op *product = op_states_cost(op) ? op : step_product(op);
 
 	return product && !product->again;
 }

@@ -262,11 +262,38 @@ print_extern(Line *line, const Op *op)
 	line_fact(line, "extern.symbol", x->symbol);
 	line_fact(line, "extern.library", x->library);
 	line_fact(line, "extern.rule", x->rule);
+	if (x->priced) {
+		Text costs = {0};
+		text_printf(&costs, "%lld,%lld,%lld", (long long)x->flops, (long long)x->bytes,
+			(long long)x->transcendentals);
+		line_fact_text(line, "extern.costs", &costs);
+	}
 	if (!x->declared.file)
 		return;
 	text_printf(&declared, "%s:%d", source_path(line->pr->m->session, x->declared.file),
 		x->declared.line);
 	line_fact_text(line, "extern.declared", &declared);
+}
+
+/* extern.costs="1000,2000,0": of one call the operations, bytes and transcendentals */
+static void
+read_costs(const ReadLine *in, External *x)
+{
+	const Fact *f = find_fact(&in->facts, "extern.costs");
+	int64_t *costs[] = {&x->flops, &x->bytes, &x->transcendentals};
+
+	x->priced = f != NULL;
+	if (!f)
+		return;
+	Cursor c = cursor_of_text(in->rd, f->value, (int)strlen(f->value), f->where);
+	for (int i = 0; i < 3; i++) {
+		if (i)
+			cursor_expect(&c, ",");
+		*costs[i] = cursor_integer(&c, "a cost");
+		if (*costs[i] < 0)
+			cursor_error(&c, "a cost is not negative");
+	}
+	cursor_expect_end(&c);
 }
 
 static void
@@ -295,6 +322,7 @@ read_extern(const ReadLine *in, Op *op)
 		if (f && !*f->value && texts[i].value != &x->library) /* opaque */
 			line_error(in, "the fact '%s' is empty", f->key);
 	}
+	read_costs(in, x);
 	int at;
 	const char *wrong = extern_rule_parse(rd->arena, x->rule, &x->parsed, &at);
 	if (!wrong && x->parsed.sized && *x->library)

@@ -416,6 +416,42 @@ read_rule(Import *in, const MlirOp *op, Type *types, External *external)
 	return !wrong || read_wrong(in, op->range, "%s: %s", op->name, wrong);
 }
 
+/* ---- costs that the program states */
+
+/* The number behind "key": in the text; false: there is none. */
+static bool
+find_cost(const char *text, const char *key, int64_t *n)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	at += strspn(at, " \t\n:");
+	*n = strtoll(at, NULL, 10);
+	return *n >= 0;
+}
+
+/*
+ * What Pallas says in the configuration of its call, which is JSON.
+ *
+ *   {"custom_call_config": {..., "cost_estimate": {"bytes_accessed": 4096, "flops": 1000,
+ *   "transcendentals": 0}}}
+ */
+static bool
+read_costs(Import *in, const MlirOp *op, External *external)
+{
+	const char *text = strstr(word_of(in, op, "backend_config"), "\"cost_estimate\"");
+
+	if (!text)
+		return false;
+	text = arena_strndup(in->arena, text, strcspn(text, "}"));
+	external->priced = find_cost(text, "\"flops\"", &external->flops)
+		&& find_cost(text, "\"bytes_accessed\"", &external->bytes)
+		&& find_cost(text, "\"transcendentals\"", &external->transcendentals);
+	return external->priced;
+}
+
 /* A custom call is what it calls. */
 static const char *
 opaque_name(Import *in, const MlirOp *op)
@@ -435,16 +471,20 @@ read_opaque(Import *in, const MlirOp *op, const char *what)
 	for (int i = 0; i < in->noperands; i++)
 		types[i] = in->operands[i]->type;
 	made_types = types + in->noperands;
-	note_missing(in, what ? what : opaque_name(in, op), n ? LACK_formula : LACK_result);
+	*external = (External){.name = op->name,
+		.symbol = opaque_name(in, op),
+		.library = "",
+		.declared = in->make.range};
+	if (!what)
+		what = external->symbol;
+	if (read_costs(in, op, external))
+		what = arena_printf(in->arena, "%s, at what it states that it costs", what);
+	note_missing(in, what, n ? LACK_formula : LACK_result);
 	if (!n)
 		return true;
 	for (int i = 0; i < n; i++)
 		if (!type_result(in, op, i, &made_types[i]))
 			return false;
-	*external = (External){.name = op->name,
-		.symbol = opaque_name(in, op),
-		.library = "",
-		.declared = in->make.range};
 	if (!read_rule(in, op, types, external))
 		return false;
 	Op *made = make_begin(in->make, O_extern, in->noperands, in->operands);

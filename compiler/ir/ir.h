@@ -425,7 +425,9 @@ typedef struct External {
 	const char *name;		     /* in the program */
 	const char *symbol, *library, *rule; /* library "": opaque, nobody has it */
 	Range declared;
-	ExternRule parsed; /* the rule */
+	ExternRule parsed;		       /* the rule */
+	int64_t flops, bytes, transcendentals; /* of a whole call, if it states them: */
+	bool priced;
 } External;
 
 /* Where a function was called. */

@@ -96,13 +96,14 @@ row_time(const Row *row)
 	return repeat_picoseconds(row->first->step->total, row->n);
 }
 
-/* FLOP/s of the matrix unit with the inputs of the step's product; 0: it has none. */
+/* FLOP/s of the matrix unit with the inputs of the step's product, or of what may be one;
+   0: it has none. */
 static double
 step_peak(const TimelineStep *s)
 {
-	const Op *product = step_product(s->op);
+	const Op *product = op_states_cost(s->op) ? s->op : step_product(s->op);
 
-	return product
+	return product && product->noperands
 		? matrix_peak(s->op->module->mesh.target, product->operands[0]->type.dtype)
 		: 0;
 }

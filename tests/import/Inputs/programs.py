@@ -9,6 +9,7 @@ import sys
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental import pallas as pl
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec as P
 
 mesh = AbstractMesh((2, 4), ("data", "model"))
@@ -45,6 +46,22 @@ def ring(x, w):
         return y + lax.ppermute(y, "data", [(0, 1), (1, 0)]) * lax.axis_index("data")
     return jax.shard_map(local, mesh=mesh, in_specs=(P("data", "model"), P("model", None)),
                          out_specs=P("data", None), check_vma=False)(x, w)
+
+
+def attend(q, k, v):
+    """A kernel that states what a call costs, of what one device has."""
+    def kernel(q, k, v, o):
+        scores = jnp.exp(jnp.dot(q[...], k[...].T, preferred_element_type=jnp.float32))
+        o[...] = jnp.dot(scores.astype(v.dtype), v[...], preferred_element_type=jnp.float32)
+
+    def local(q, k, v):
+        pairs = q.shape[0] * k.shape[0]
+        cost = pl.CostEstimate(flops=4 * pairs * q.shape[1], transcendentals=pairs,
+                               bytes_accessed=2 * (2 * q.size + k.size + v.size))
+        result = jax.ShapeDtypeStruct(q.shape, jnp.float32)
+        return pl.pallas_call(kernel, out_shape=result, cost_estimate=cost)(q, k, v)
+    return jax.shard_map(local, mesh=mesh, in_specs=(P("data", "model"), P(None, "model"), P(None, "model")),
+                         out_specs=P("data", "model"), check_vma=False)(q, k, v)
 
 
 def unread(x):
@@ -153,8 +170,12 @@ PROGRAMS = {
                 at((8, 512, 32), "model", None, None), at((8,), dtype=jnp.int32)),
     "spatial": (spatial, at((4, 16, 16, 4), "data", "model", None, None), at((3, 3, 4, 8)), at((3, 3, 8, 4))),
     "scanned": (scanned, at((16, 4), ("data", "model"), None), at((16, 4), ("data", "model"), None)),
+    "attend": (attend, *[at((4096, 512), *spec, dtype=jnp.bfloat16)
+                         for spec in (("data", "model"), (None, "model"), (None, "model"))]),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
+
+UNKNOWN = ("attend", "unread")     # what they compute
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__)) + "/"
