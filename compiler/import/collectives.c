@@ -26,19 +26,46 @@ read_table(Import *in, const MlirAttr *attr, Dense *table, int64_t *width)
 	return true;
 }
 
-/* The axis whose neighbours are so many ids apart; -1: none. */
-static int
-axis_of_stride(const Mesh *mesh, int64_t stride)
+/* Of a row of devices equally far apart, the largest part of an axis that the first `size`
+   can be; size 0: none. */
+static AxisRef
+part_of_stride(const Mesh *mesh, int64_t stride, int64_t size)
 {
-	for (int i = 0; i < mesh->naxes; i++)
-		if (axis_ref_stride(mesh, axis_whole(mesh, i)) == stride)
-			return i;
-	return -1;
+	for (int i = 0; i < mesh->naxes; i++) {
+		int64_t whole = mesh->axes[i].size;
+		int64_t unit = axis_ref_stride(mesh, axis_whole(mesh, i));
+		if (stride < unit || stride % unit || whole % (stride / unit))
+			continue;
+		for (int64_t part = whole / (stride / unit); part > 1; part--)
+			if (size % part == 0 && whole / (stride / unit) % part == 0) {
+				AxisRef a = axis_whole(mesh, i);
+				a.pre = (uint32_t)(whole / (stride / unit) / part)
+					& ((1u << 28) - 1);
+				a.size = (int32_t)part;
+				return a;
+			}
+	}
+	return (AxisRef){0};
+}
+
+/* How many of the group, `apart` members from each other, are equally far apart. */
+static int64_t
+row_length(const int64_t *group, int64_t width, int64_t apart)
+{
+	int64_t n = 1, stride = group[apart] - group[0];
+
+	while (n * apart < width && group[n * apart] - group[0] == n * stride)
+		n++;
+	while (width % (n * apart))
+		n--;
+	return n;
 }
 
 /*
- * The axes along which every group is, major to minor: the next-door neighbours of the
- * first tell the minor one, those beyond it the next.
+ * The axes, or parts of axes, along which every group is, major to minor: the next-door
+ * neighbours of the first tell the minor one, those beyond it the next.
+ *
+ *   mesh y=4    [[0, 1], [2, 3]] is y:(2)2, [[0, 2], [1, 3]] is y:(1)2
  */
 static bool
 find_axes(Import *in, const MlirAttr *attr, AxisList *axes)
@@ -53,15 +80,16 @@ find_axes(Import *in, const MlirAttr *attr, AxisList *axes)
 	if (!read_table(in, attr, &groups, &width))
 		return false;
 	while (covered < width && n < MAX_AXES) {
-		int axis = axis_of_stride(mesh, groups.v[covered] - groups.v[0]);
-		if (axis < 0 || width % (covered * mesh->axes[axis].size))
+		AxisRef a = part_of_stride(mesh, groups.v[covered] - groups.v[0],
+			row_length(groups.v, width, covered));
+		if (!a.size)
 			return false;
-		found[n++] = axis_whole(mesh, axis);
-		covered *= mesh->axes[axis].size;
+		found[n++] = a;
+		covered *= a.size;
 	}
 	while (n > 0) {
 		AxisRef a = found[--n];
-		if (axes_overlap(axes, a))
+		if (axes_overlap(axes, a) || !axes_can_coexist(axes, a))
 			return false;
 		axes_append(axes, a);
 	}
@@ -72,6 +100,32 @@ find_axes(Import *in, const MlirAttr *attr, AxisList *axes)
 			return false;
 	}
 	return covered == width && axes_keep_sizes(in, axes, in->make.range);
+}
+
+/* No groups of a product of axes: what they are is told, the first of them. */
+static bool
+lacks_axes(Import *in, const MlirOp *op, const MlirAttr *attr)
+{
+	Text t = {0};
+	Dense groups;
+	int64_t width, shown = 0;
+
+	if (diag_errors(in->session))
+		return false;
+	text_add(&t,
+		"a collective whose groups are not along axes of the mesh, or parts of them");
+	if (read_table(in, attr, &groups, &width)) {
+		text_add(&t, ": ");
+		for (; shown < groups.n && shown < 8; shown++)
+			text_printf(&t, "%s%lld",
+				shown % width	? ", "
+					: shown ? "], ["
+						: "[[",
+				(long long)groups.v[shown]);
+		text_add(&t, shown < groups.n ? ", ..." : "]]");
+	}
+	return diag_errors(in->session) == 0
+		&& read_lacks(in, op, text_take(&t, in->session->arena));
 }
 
 /* Outside of a region there is no device of which this is a part. */
@@ -115,8 +169,6 @@ pass_on(Import *in)
 	return axes_keep_sizes(in, &axes, in->make.range);
 }
 
-static const char no_axes[] = "a collective whose groups are not along axes of the mesh";
-
 /* What is made of a device's number takes it for one of the mesh in the text. */
 static bool
 counts_as_written(Import *in)
@@ -156,7 +208,7 @@ import_op_collective(Import *in, const MlirOp *op, int kind)
 	if (op->types.n != in->noperands
 		|| !find_axes(in, attr_of(in, op, "replica_groups"), &axes)
 		|| (kind != O_all_gather && !region_combiner(in, op, &c)))
-		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+		return lacks_axes(in, op, attr_of(in, op, "replica_groups"));
 	int64_t dim = dims[kind] ? integer_of(in, op, dims[kind], -1) : 0;
 	Make make = in->make;
 	make.requested = true;
@@ -183,7 +235,7 @@ import_op_all_to_all(Import *in, const MlirOp *op, int detail)
 		return false;
 	int rank = in->operands[0]->type.rank;
 	if (!find_axes(in, attr_of(in, op, "replica_groups"), &exchange.axes))
-		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+		return lacks_axes(in, op, attr_of(in, op, "replica_groups"));
 	if (exchange.from_dim < 0 || exchange.from_dim >= rank || exchange.to_dim < 0
 		|| exchange.to_dim >= rank || rank + 1 > MAX_RANK
 		|| in->operands[0]->type.dims[exchange.to_dim] % axes_size(&exchange.axes))
@@ -208,7 +260,7 @@ import_op_ragged_exchange(Import *in, const MlirOp *op, int detail)
 	if (!is_inside(in, op, 6))
 		return false;
 	if (!find_axes(in, groups, &axes))
-		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+		return lacks_axes(in, op, groups);
 	Value *operands[6];
 	for (int i = 0; i < 6; i++)
 		operands[i] = i < 2 ? in->operands[i]
@@ -253,7 +305,8 @@ import_op_permute(Import *in, const MlirOp *op, int detail)
 		return false;
 	if (!read_table(in, attr_of(in, op, "source_target_pairs"), &pairs, &width)
 		|| width != 2)
-		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+		return diag_errors(in->session) == 0
+			&& read_lacks(in, op, "a permute without pairs of devices");
 	AxisList axes = axes_of_pairs(mesh, &pairs);
 	if (!axes_keep_sizes(in, &axes, in->make.range))
 		return false;

@@ -109,7 +109,10 @@ CASES = [
      collective('%b = "stablehlo.partition_id"(%a) : (tensor<2xf32>) -> tensor<ui32>')),
     ("the mesh has no device 9", reduce("[[0, 1, 2, 3], [4, 5, 6, 9]]")),
     ("groups of 4 devices, of 6 in all", reduce("[0, 1, 2, 3, 4, 5]")),
-    ("a collective whose groups are not along axes of the mesh", reduce("[[0, 1, 2, 7], [4, 5, 6, 3]]")),
+    ("a collective whose groups are not along axes of the mesh, or parts of them: [[0, 1, 2, 7], [4, 5, 6, 3]]",
+     reduce("[[0, 1, 2, 7], [4, 5, 6, 3]]")),
+    ("not along axes of the mesh, or parts of them: [[0, 1, 4, 6], [2, 3, 5, 7]]",
+     reduce("[[0, 1, 4, 6], [2, 3, 5, 7]]")),
     ("this all_to_all does not fit its operand", collective(
         '%b = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 7 : i64, split_count = 4'
         " : i64, replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>}> : (tensor<2xf32>) -> "

@@ -48,6 +48,20 @@ def ring(x, w):
                          out_specs=P("data", None), check_vma=False)(x, w)
 
 
+def grouped(x):
+    """Collectives over halves of an axis, and over every other device of it."""
+    halves, others = [[0, 1], [2, 3]], [[0, 2], [1, 3]]
+
+    def local(x):
+        return (lax.psum(x, "model", axis_index_groups=halves),
+                lax.pmax(x, "model", axis_index_groups=others),
+                lax.all_gather(x, "model", axis_index_groups=halves, tiled=True, axis=1),
+                lax.psum_scatter(x, "model", axis_index_groups=others, tiled=True, scatter_dimension=1),
+                lax.all_to_all(x, "model", 0, 1, axis_index_groups=halves, tiled=True))
+    return jax.shard_map(local, mesh=mesh, in_specs=P("data", "model"), out_specs=P("data", "model"),
+                         check_vma=False)(x)
+
+
 def attend(q, k, v):
     """A kernel that states what a call costs, of what one device has."""
     def kernel(q, k, v, o):
@@ -170,6 +184,7 @@ PROGRAMS = {
                 at((8, 512, 32), "model", None, None), at((8,), dtype=jnp.int32)),
     "spatial": (spatial, at((4, 16, 16, 4), "data", "model", None, None), at((3, 3, 4, 8)), at((3, 3, 8, 4))),
     "scanned": (scanned, at((16, 4), ("data", "model"), None), at((16, 4), ("data", "model"), None)),
+    "grouped": (grouped, at((8, 16), "data", "model")),
     "attend": (attend, *[at((4096, 512), *spec, dtype=jnp.bfloat16)
                          for spec in (("data", "model"), (None, "model"), (None, "model"))]),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
