@@ -121,7 +121,7 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %type <list> dict attribute_dict properties entries entry_list regions region_list attributes
 %type <list> attribute_list params param_list function_results result_params carried reductions
 %type <list> reducers shardings sharding_list axes axis_list sizes size_list dims dim_list
-%type <list> ranges tensors tensor_list letters letter_list rule_facts
+%type <list> ranges device_ids tensors tensor_list letters letter_list rule_facts
 %type <op> module line op generic function mesh last return
 %type <use> value
 %type <value> result
@@ -302,11 +302,11 @@ mesh:
   "sdy.mesh" SYMBOL "=" "<" "[" sizes "]" device_ids ">" dict
 					{ $$ = NODE(MlirOp, .name = $1, .range = @1, .attributes = $dict);
 					  mlir_give(parser, $$, "sym_name", ATTR(string, @2, .text = $2));
-					  mlir_give(parser, $$, "mesh", ATTR(mesh, @sizes, .items = $sizes)); }
+					  mlir_give(parser, $$, "mesh", ATTR(mesh, @sizes, .items = $sizes, .ids = $device_ids)); }
 
 device_ids:
-  %empty
-| "," WORD "=" list
+  %empty				{ $$ = (List){0}; }
+| "," WORD "=" list			{ $$ = $list->items; }
 
 /* ---- operands */
 
@@ -446,7 +446,7 @@ plain:
 | "#sdy.sharding_per_value<" "[" shardings "]" ">"
 					{ $$ = ATTR(list, @$, .items = $3); }
 | "#sdy.mesh<" "[" sizes "]" device_ids ">"
-					{ $$ = ATTR(mesh, @$, .items = $3); }
+					{ $$ = ATTR(mesh, @$, .items = $3, .ids = $device_ids); }
 | "#sdy<manual_axes" "{" axes "}" ">"	{ $$ = ATTR(mesh, @$, .items = $3); }
 | "#sdy.op_sharding_rule<" "(" tensors[in] ")" "->" "(" tensors[out] ")" "{" entries "}" rule_facts ">"
 					{ List parts = ADD($rule_facts, ENTRY("operands", ATTR(list, @in, .items = $in)));

@@ -72,6 +72,7 @@ typedef struct MlirAttr {
 	const char *text; /* string, word, dense, alias, other */
 	int length;	  /* of it */
 	List items;	  /* list, pair: MlirAttr; dict: MlirEntry; mesh: MlirAxis */
+	List ids;	  /* of a mesh whose devices are not 0, 1, ...: MlirAttr */
 	const MlirType *type;
 	MlirSharding *sharding;
 } MlirAttr;

@@ -145,6 +145,21 @@ inline_region(Import *in, const MlirOp *op)
 	return true;
 }
 
+/* The mesh of the first sharding that there is. */
+static const char *
+mesh_of_region(Import *in, const MlirOp *op)
+{
+	static const char *const lists[] = {"in_shardings", "out_shardings"};
+
+	for (int i = 0; i < 2; i++) {
+		const MlirAttr *list = attr_of(in, op, lists[i]);
+		const MlirAttr *first = list && list->items.n ? list->items.v[0] : NULL;
+		if (first && first->kind == MLIR_sharding)
+			return first->sharding->mesh;
+	}
+	return NULL;
+}
+
 bool
 import_op_manual(Import *in, const MlirOp *op, int detail)
 {
@@ -156,7 +171,7 @@ import_op_manual(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (!block || block->params.n != n || !names || names->kind != MLIR_mesh || !nresults)
 		return read_wrong(in, op->range, "this region is not complete");
-	if (!axes_read(in, names->items, &axes))
+	if (!axes_read(in, mesh_of_region(in, op), names->items, &axes))
 		return false;
 	if (!n && in->manual.n)
 		return inline_region(in, op);

@@ -74,7 +74,8 @@ struct Import {
 	Table *rows;		 /* of ops.def, by name */
 	Table *functions;	 /* by name: const MlirOp */
 	Table *axes;		 /* what we call them, by the names in the text */
-	const MlirAttr *mesh;	 /* of the text, with axes of size 1; or NULL */
+	Table *meshes;		 /* of the text, by name: const MlirOp */
+	const MlirAttr *mesh;	 /* the module's, with axes of size 1; or NULL */
 	const MlirAttr *tiled;	 /* the first placement without names, if the mesh is of such */
 	int64_t ends[MOST_ENDS]; /* 1 = ends[0] < ...: its axes lie between */
 	int nends;
@@ -180,8 +181,8 @@ bool sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p);
 bool axis_is_known(Import *in, const char *name);
 /* Have they the sizes of the text?  Else a message. */
 bool axes_keep_sizes(Import *in, const AxisList *l, Range where);
-/* Whole axes by their names, without those of size 1. */
-bool axes_read(Import *in, List axes, AxisList *l);
+/* Axes of a mesh of that name (NULL: the module's), without those of size 1. */
+bool axes_read(Import *in, const char *mesh, List axes, AxisList *l);
 
 /* ---- tiles.c: placements without names of axes; after a message false, or NULL */
 /* in->mesh is one that they are along, if there are any. */

@@ -5,7 +5,10 @@
  *
  * Axes of size 1 move nothing: the module does not have them.  An axis that is called by
  * other than letters and digits, "mesh-x", has _ in their place, and a number behind where
- * another is called so.
+ * another is called so.  A second mesh is of the same devices: its axes are parts of the
+ * first one's.
+ *
+ *   @mesh <["x"=2, "y"=4]>    @other <["a"=4, "b"=2]>      a is x, y:(1)2, and b is y:(2)2
  */
 #include <ctype.h>
 #include <string.h>
@@ -85,17 +88,20 @@ long_axes(Import *in, const MlirAttr *mesh, const ImportOptions *options, MeshAx
 	return n;
 }
 
-/* The first op of the module that declares the one with most axes. */
+/* Of those that the module declares the first with most axes. */
 static const MlirAttr *
 find_mesh(Import *in)
 {
 	const MlirBlock *top = in->program->module->regions.v[0];
 	const MlirAttr *found = NULL;
 
+	in->meshes = table_new(in->arena);
 	for (int i = 0; i < top->ops.n; i++) {
 		const MlirOp *op = top->ops.v[i];
 		const MlirAttr *mesh =
 			strcmp(op->name, "sdy.mesh") ? NULL : attr_of(in, op, "mesh");
+		if (mesh)
+			table_set(in->meshes, word_of(in, op, "sym_name"), (void *)op);
 		if (mesh && mesh->kind == MLIR_mesh
 			&& (!found || mesh->items.n > found->items.n))
 			found = mesh;
@@ -175,29 +181,25 @@ axes_keep_sizes(Import *in, const AxisList *l, Range where)
 	return true;
 }
 
+/* The part of an axis of n devices that the text means; false after a message. */
 static bool
-add_axis(Import *in, const MlirAxis *from, AxisList *l)
+part_read(Import *in, const MlirAxis *from, int64_t n, int64_t *pre, int64_t *size)
 {
-	const Mesh *mesh = &in->module->mesh;
-	int axis = mesh_axis(mesh, axis_name(in, from->name));
+	int64_t parts;
 
-	if (axis < 0)
-		return is_short(in, from->name)
-			|| read_wrong(in, from->range, "the mesh has no axis \"%s\"",
-				from->name);
-	AxisRef a = axis_whole(mesh, axis);
-	int64_t whole = a.size, parts;
-	if (from->size) {
-		bool divides = from->pre > 0 && from->size > 1
-			&& mul_i64(from->pre, from->size, &parts) && parts <= whole
-			&& whole % parts == 0;
-		if (!divides)
-			return read_wrong(in, from->range,
-				"axis \"%s\" has no such part: it has %lld devices", from->name,
-				(long long)whole);
-		a.pre = (uint32_t)from->pre & ((1u << 28) - 1);
-		a.size = (int32_t)from->size;
-	}
+	*pre = from->size ? from->pre : 1;
+	*size = from->size ? from->size : n;
+	return !from->size
+		|| (from->pre > 0 && from->size > 1 && mul_i64(from->pre, from->size, &parts)
+			&& parts <= n && n % parts == 0)
+		|| read_wrong(in, from->range,
+			"axis \"%s\" has no such part: it has %lld devices", from->name,
+			(long long)n);
+}
+
+static bool
+add_part(Import *in, const MlirAxis *from, AxisRef a, AxisList *l)
+{
 	if (axes_overlap(&in->manual, a))
 		return true;
 	if (axes_overlap(l, a) || !axes_can_coexist(l, a) || l->n >= MAX_PIECES / 2)
@@ -206,12 +208,123 @@ add_axis(Import *in, const MlirAxis *from, AxisList *l)
 	return true;
 }
 
-bool
-axes_read(Import *in, List axes, AxisList *l)
+static bool
+add_axis(Import *in, const MlirAxis *from, AxisList *l)
 {
+	const Mesh *mesh = &in->module->mesh;
+	int axis = mesh_axis(mesh, axis_name(in, from->name));
+	int64_t pre, size;
+
+	if (axis < 0)
+		return is_short(in, from->name)
+			|| read_wrong(in, from->range, "the mesh has no axis \"%s\"",
+				from->name);
+	AxisRef a = axis_whole(mesh, axis);
+	if (!part_read(in, from, a.size, &pre, &size))
+		return false;
+	a.pre = (uint32_t)pre & ((1u << 28) - 1);
+	a.size = (int32_t)size;
+	return add_part(in, from, a, l);
+}
+
+/* ---- a second mesh */
+
+static bool
+same_devices(List a, List b)
+{
+	bool same = a.n == b.n;
+
+	for (int i = 0; i < a.n && same; i++)
+		same = ((const MlirAttr *)a.v[i])->integer
+			== ((const MlirAttr *)b.v[i])->integer;
+	return same;
+}
+
+/* Of the axis in the other mesh, its size and how far its neighbours are apart. */
+static const MlirAxis *
+other_axis(const MlirAttr *mesh, const char *name, int64_t *stride, int64_t *ndevices)
+{
+	const MlirAxis *found = NULL;
+
+	*ndevices = *stride = 1;
+	for (int i = mesh->items.n; i-- > 0;) {
+		const MlirAxis *axis = mesh->items.v[i];
+		if (!strcmp(axis->name, name)) {
+			found = axis;
+			*stride = *ndevices;
+		}
+		if (axis->size < 1 || !mul_i64(*ndevices, axis->size, ndevices))
+			return NULL;
+	}
+	return found;
+}
+
+/* Devices of a part differ in what their number has between `low` and `high`: parts of the
+   first mesh's axes. */
+static bool
+add_between(Import *in, const MlirAxis *from, int64_t low, int64_t high, AxisList *l)
+{
+	const Mesh *mesh = &in->written;
+
+	for (int i = 0; i < mesh->naxes; i++) {
+		AxisRef a = axis_whole(mesh, i);
+		int64_t begin = axis_ref_stride(mesh, a), end = begin * a.size;
+		int64_t first = low > begin ? low : begin, last = high < end ? high : end;
+		if (first >= last)
+			continue;
+		if (last % first || end % last || first % begin)
+			return read_wrong(in, from->range,
+				"axis \"%s\" of a second mesh is no part of the axes of the "
+				"first",
+				from->name);
+		a.pre = (uint32_t)(end / last) & ((1u << 28) - 1);
+		a.size = (int32_t)(last / first);
+		if (!add_part(in, from, a, l))
+			return false;
+	}
+	return true;
+}
+
+static bool
+add_other_axis(Import *in, const MlirOp *other, const MlirAxis *from, AxisList *l)
+{
+	const MlirAttr *mesh = attr_of(in, other, "mesh");
+	const char *name = word_of(in, other, "sym_name");
+	int64_t stride, ndevices, pre, size;
+	const MlirAxis *axis = other_axis(mesh, from->name, &stride, &ndevices);
+	int same = mesh_axis(&in->module->mesh, axis_name(in, from->name));
+
+	if (!axis)
+		return read_wrong(in, from->range, "the mesh @%s has no axis \"%s\"", name,
+			from->name);
+	if (ndevices != in->written.ndevices || !same_devices(mesh->ids, in->mesh->ids))
+		return read_wrong(in, from->range,
+			"the mesh @%s is not of the same devices, in the same order, as the "
+			"first",
+			name);
+	if (same >= 0 && in->written.axes[same].size == axis->size
+		&& axis_ref_stride(&in->written, axis_whole(&in->written, same)) == stride)
+		return add_axis(in, from, l);
+	if (in->resized)
+		return read_wrong(in, from->range,
+			"the text has a second mesh, @%s: --mesh cannot give axes other sizes",
+			name);
+	if (!part_read(in, from, axis->size, &pre, &size))
+		return false;
+	int64_t high = stride * axis->size / pre;
+	return add_between(in, from, high / size, high, l);
+}
+
+bool
+axes_read(Import *in, const char *mesh, List axes, AxisList *l)
+{
+	const MlirOp *other = mesh ? table_get(in->meshes, mesh) : NULL;
+	bool first = !other || attr_of(in, other, "mesh") == in->mesh;
+
 	*l = (AxisList){0};
 	for (int i = 0; i < axes.n; i++)
-		if (!add_axis(in, axes.v[i], l))
+		if (!(first ? add_axis(in, axes.v[i], l)
+			    : add_other_axis(in, other, axes.v[i], l)))
 			return false;
 	return true;
 }
@@ -232,7 +345,7 @@ sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
 				"a sharding of %d dims, of a tensor of %d", from->dims.n, rank);
 	for (int d = 0; d < rank; d++) {
 		const MlirDim *dim = from->dims.v[d];
-		if (!axes_read(in, dim->axes, &axes))
+		if (!axes_read(in, from->mesh, dim->axes, &axes))
 			return false;
 		for (int i = 0; i < axes.n; i++) {
 			if (axes_overlap(&used, axes.a[i]) || used.n == MAX_PIECES / 2)
@@ -245,10 +358,10 @@ sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
 		p->priority[d] = (uint8_t)dim->priority;
 		p->open |= (uint16_t)(dim->open ? 1u << d : 0);
 	}
-	if (!axes_read(in, from->replicated, &axes))
+	if (!axes_read(in, from->mesh, from->replicated, &axes))
 		return false;
 	placement_set_replicated(p, &axes);
-	if (!axes_read(in, from->unreduced, &axes))
+	if (!axes_read(in, from->mesh, from->unreduced, &axes))
 		return false;
 	placement_set_unreduced(p, &axes, C_add);
 	return placement_is_sound(p)

@@ -90,7 +90,9 @@ def counted(path):
 def check(name, function, args):
     """What is wrong, and the bytes that both send."""
     text = jax.jit(function).trace(*args).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
-    differ, _ = misplaced(text, stats_of(text, "--emit=stats"))
+    differ = {}
+    if name != "meshes":    # of which Shardy keeps the names
+        differ, _ = misplaced(text, stats_of(text, "--emit=stats"))
     wrong = ["%s: %s" % (value, differ.get(value, "as Shardy has it, which was denied"))
              for value in dict.fromkeys([*differ, *(v for p, v in OTHER_PLACES if p == name)])
              if (value in differ) != ((name, value) in OTHER_PLACES)]

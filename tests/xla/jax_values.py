@@ -30,6 +30,7 @@ except ImportError as missing:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../import/Inputs")
+import meshes  # noqa: E402
 import programs  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
@@ -448,6 +449,7 @@ MORE = {
                           AT((8, 8), None, "model", dtype=jnp.complex64)),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alone": (alone, AT((4, 4))),
+    "meshes": (meshes.meshes, *meshes.ARGS),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
                         *programs.PROGRAMS["layers"][1:]),
