@@ -50,6 +50,7 @@ set_seconds(const Target *target, StepCost *c)
 	if (c->busy[RESOURCE_mxu] > 0)
 		head = hbm_seconds(target, fmin(c->hbm_bytes, (double)target->head_bytes));
 	works = fmax(c->busy[RESOURCE_mxu], c->busy[RESOURCE_vpu]) + head;
+	works = fmax(works, c->busy[RESOURCE_host]);
 	c->seconds = target->launch_seconds + fmax(works, c->busy[RESOURCE_hbm]);
 	set_bound(c);
 }
@@ -160,6 +161,17 @@ is_scalar(const Step *step)
 	return scalar;
 }
 
+/* Between the memories of a chip and its host, at a device's share of their link. */
+static void
+host_work(const Step *step, StepCost *c)
+{
+	const Target *target = step->mesh->target;
+	double share = target->host_bandwidth / (double)target->devices_per_chip;
+
+	c->hbm_bytes = (double)type_bytes(step->result);
+	c->busy[RESOURCE_host] = c->hbm_bytes / share;
+}
+
 StepCost
 step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {
@@ -170,7 +182,9 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	const Step step = {mesh, op, operands, result ? result : &op->results[0]->type};
 	if (op_communicates(op))
 		return collective_cost(&step);
-	if (op_is_fusion(op))
+	if (op_is_hosted(op))
+		host_work(&step, &c);
+	else if (op_is_fusion(op))
 		fusion_work(&step, &c);
 	else if (op_states_cost(op))
 		stated_work(&step, &c);

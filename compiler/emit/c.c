@@ -153,7 +153,7 @@ begin_step(Emitter *e, const Op *op, bool origin)
 static void
 emit_step(Emitter *e, const Op *op)
 {
-	bool copy = op_is_identity(op) || (op->nbodies && op->nresults > 1);
+	bool copy = op_is_identity(op) || op_is_hosted(op) || (op->nbodies && op->nresults > 1);
 	Emit *emit = op_communicates(op) ? emit_collective
 		: op->kind == O_done	 ? emit_done
 		: copy			 ? emit_copy

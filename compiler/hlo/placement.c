@@ -376,6 +376,8 @@ line_placement(Line *line, const Value *v)
 			(int64_t[]){v->positions.first, v->positions.end});
 	if (v->kept)
 		line_fact(line, "kept", "true");
+	if (v->hosted)
+		line_fact(line, "hosted", "true");
 }
 
 /* [7@X pad, 64]: the sizes are those of the whole tensor, without padding. */
@@ -457,4 +459,5 @@ read_placement(const ReadLine *in, Value *v)
 		v->annotated = sharding && !v->follows;
 	read_positions(in, v);
 	v->kept = !v->def && fact_is(&in->facts, "kept", "true");
+	v->hosted = !v->def && fact_is(&in->facts, "hosted", "true");
 }

@@ -9,7 +9,7 @@
 /* elements.c */
 Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_sum,
 	import_op_compare, import_op_select, import_op_clamp, import_op_convert, import_op_same,
-	import_op_constant;
+	import_op_constant, import_op_hosted;
 /* composed.c */
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
 Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;

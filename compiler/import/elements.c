@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/builders.h"
+#include "ir/flow.h"
 
 bool
 import_op_pointwise(Import *in, const MlirOp *op, int kind)
@@ -146,5 +147,53 @@ import_op_constant(Import *in, const MlirOp *op, int detail)
 	else
 		return read_wrong(in, attr->range, "%lld elements for a tensor of %lld",
 			(long long)dense.n, (long long)type_elements(&type));
+	return true;
+}
+
+/* ---- two memories */
+
+/* What it may be that is there: what moves elements leaves them in their memory. */
+static bool
+may_be_hosted(const Value *v)
+{
+	while (v->def && v->def->kind != O_to_host) {
+		const Op *op = v->def;
+		bool moves = op_is_identity(op) || op_renames(op) || op_changes(op)
+			|| op->kind == O_dynamic_slice || op->kind == O_slice;
+		if (op_is_loop(op))
+			return true;
+		if (!moves || op->kind == O_to_device)
+			return false;
+		v = op->operands[0];
+	}
+	return v->def || v->hosted || v->block->parent;
+}
+
+/* "pinned_host", "unpinned_host", "device" */
+bool
+memory_is_host(const char *kind)
+{
+	return strstr(kind, "host") != NULL;
+}
+
+/* What is there already stays as it is. */
+bool
+import_op_hosted(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *facts = attr_of(in, op, "mhlo.frontend_attributes");
+	const MlirAttr *kind = facts
+		? mlir_attribute(in->program, facts->items, "_xla_buffer_placement")
+		: NULL;
+	const Value *x = in->noperands == 1 ? in->operands[0] : NULL;
+
+	(void)detail;
+	if (!x || !kind || kind->kind != MLIR_string)
+		return read_opaque(in, op, NULL);
+	bool host = memory_is_host(kind->text);
+	bool stays =
+		host ? x->hosted || (x->def && x->def->kind == O_to_host) : !may_be_hosted(x);
+	in->results[0] = stays
+		? in->operands[0]
+		: make_unary(in->make, host ? O_to_host : O_to_device, in->operands[0]);
 	return true;
 }

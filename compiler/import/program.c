@@ -194,6 +194,10 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		if (!asked_of(in, name, type.rank, &v->placement, &v->annotated))
 			return false;
 		v->kept = !is_donated(in, function, i);
+		const MlirAttr *memory =
+			own_attribute(in, function, "arg_attrs", i, "mhlo.memory_kind");
+		v->hosted =
+			memory && memory->kind == MLIR_string && memory_is_host(memory->text);
 		args[i] = v;
 		table_set(in->module->python, v->name, (void *)place_text(in, param->place));
 		add_named(in, name, v);

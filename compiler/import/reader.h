@@ -132,6 +132,9 @@ bool empty_drop(Import *in);
    whether it went well */
 bool read_complex(Import *in, const MlirOp *op, const ImportRow *row, bool *right);
 
+/* ---- elements.c: is a memory that of the host? */
+bool memory_is_host(const char *kind);
+
 /* ---- opaque.c: an op that has no counterpart; what: as told, NULL is its name */
 bool read_opaque(Import *in, const MlirOp *op, const char *what);
 

@@ -346,6 +346,7 @@ struct Value {
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
 	bool kept;    /* a parameter of the entry: it is the caller's, and live to the end */
+	bool hosted;  /* ... that is in the memory of the host */
 	bool pair;    /* of JAX's complex numbers, whose parts its last dim has */
 	bool on_chip; /* from L_fused on: in on-chip memory (cost/residency.h) */
 	const char *name;
@@ -951,6 +952,12 @@ bool value_is_literal(const Value *v);
 /* Is its result operand 0, of which it only says where that is: a placed let, out=, a
    move, a barrier, a shard_like, a result of the entry? */
 bool op_is_identity(const Op *op);
+/* It moves between the memories of the device and of its host. */
+static inline bool
+op_is_hosted(const Op *op)
+{
+	return op->kind == O_to_host || op->kind == O_to_device;
+}
 /* ... and is to be moved there: a placed let, out=, a move? */
 bool op_is_move(const Op *op);
 /* Is each element of its operands one of the result's: element by element, a reshape,

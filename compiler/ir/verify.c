@@ -245,7 +245,8 @@ check_fused(Checker *c, const Op *op)
 		return;
 	}
 	bool step = !is_of_loops(op) || op->kind == O_dot || op_renames(op)
-		|| op->kind == O_output || op_is_joint(op) || op_is_strip(op);
+		|| op->kind == O_output || op_is_hosted(op) || op_is_joint(op)
+		|| op_is_strip(op);
 	for (int i = 0; i < op->noperands; i++)
 		if (offset)
 			offset = value_is_offset(op->operands[i]);

@@ -131,7 +131,7 @@ lives_may_overwrite(const Op *op, const Value *x, const Value *v)
 		op_is_identity(op) || (op_communicates(op) && collectives[op->kind].in_place);
 	bool may = false;
 
-	if (value_is_strip(x))
+	if (value_is_strip(x) || op_is_hosted(op))
 		return false;
 	if (op_is_loop(op))
 		return !v->def && v->block->parent == op && op->operands[v->index] == x;

@@ -19,21 +19,12 @@
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
-enum {
-	ALIGNMENT = 64,	     /* a cache line; AVX-512 */
-	MANY_BUFFERS = 1000, /* above it: in order only */
-};
-
-static int64_t
-aligned(int64_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
+enum { MANY_BUFFERS = 1000 }; /* above it: in order only */
 
 static int64_t
 scratch_of(const Op *op)
 {
-	return op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
+	return op_has(op, A_scratch) ? plan_aligned(op_int(op, A_scratch)) : 0;
 }
 
 /* ---- live ranges -------------------------------------------------------- */
@@ -77,9 +68,10 @@ find_buffers(Plan *plan)
 	}
 	if (plan->n)
 		qsort(plan->buffers, (size_t)plan->n, sizeof *plan->buffers, by_first);
+	plan_part_hosted(plan);
 	for (int i = 0; i < m->nvalues; i++)
 		plan->buffer_of[i] = -1;
-	for (int i = 0; i < plan->n; i++)
+	for (int i = 0; i < plan->n + plan->nhosted; i++)
 		note_buffer(plan, l->shared[plan->buffers[i].value->id], i);
 }
 
@@ -96,7 +88,8 @@ find_homes(const Plan *plan)
 		const Value *v = m->entry->last->operands[i];
 		const Value *param = table_get(params, m->results[i].name);
 		int at = plan->buffer_of[v->id], to = param ? plan->buffer_of[param->id] : -1;
-		if (at >= 0 && to >= 0 && at != to && !plan->lives->shared[v->id]->within
+		if (at >= 0 && to >= 0 && at < plan->n && to < plan->n && at != to
+			&& !plan->lives->shared[v->id]->within
 			&& plan->buffers[at].bytes == plan->buffers[to].bytes)
 			plan->buffers[at].home = &plan->buffers[to];
 	}
@@ -154,7 +147,7 @@ is_free(Buffer *const *busy, int n, int64_t offset, int64_t bytes)
 {
 	for (int i = 0; i < n; i++)
 		if (busy[i]->offset < offset + bytes
-			&& offset < busy[i]->offset + aligned(busy[i]->bytes))
+			&& offset < busy[i]->offset + plan_aligned(busy[i]->bytes))
 			return false;
 	return true;
 }
@@ -171,7 +164,7 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 			best = end;
 			waste = gap - bytes;
 		}
-		int64_t after = busy[i]->offset + aligned(busy[i]->bytes);
+		int64_t after = busy[i]->offset + plan_aligned(busy[i]->bytes);
 		end = after > end ? after : end;
 	}
 	return best >= 0 ? best : end;
@@ -196,12 +189,12 @@ place_by_size(Plan *plan, bool homes)
 			if (placed[j]->first <= b->last && placed[j]->last >= b->first)
 				busy[nbusy++] = placed[j];
 		if (homes && b->home
-			&& is_free(busy, nbusy, b->home->offset, aligned(b->bytes)))
+			&& is_free(busy, nbusy, b->home->offset, plan_aligned(b->bytes)))
 			b->offset = b->home->offset;
 		else
-			b->offset = tightest_gap(busy, nbusy, aligned(b->bytes));
+			b->offset = tightest_gap(busy, nbusy, plan_aligned(b->bytes));
 		insert_by_offset(placed, i, b);
-		int64_t end = b->offset + aligned(b->bytes);
+		int64_t end = b->offset + plan_aligned(b->bytes);
 		total = end > total ? end : total;
 	}
 	return total;
@@ -302,12 +295,13 @@ place_in_order(Plan *plan, bool homes)
 		for (; step < b->first; step++)
 			for (int k = dying[step + 1]; k; k = next[k - 1])
 				give_gap(a, &gaps, plan->buffers[k - 1].offset,
-					aligned(plan->buffers[k - 1].bytes));
-		if (homes && b->home && take_at(a, &gaps, b->home->offset, aligned(b->bytes)))
+					plan_aligned(plan->buffers[k - 1].bytes));
+		if (homes && b->home
+			&& take_at(a, &gaps, b->home->offset, plan_aligned(b->bytes)))
 			b->offset = b->home->offset;
 		else
-			b->offset = take_gap(&gaps, aligned(b->bytes));
-		int64_t end = b->offset + aligned(b->bytes);
+			b->offset = take_gap(&gaps, plan_aligned(b->bytes));
+		int64_t end = b->offset + plan_aligned(b->bytes);
 		total = end > total ? end : total;
 	}
 	return total;
@@ -403,7 +397,7 @@ plan_most(const Lives *l)
 		if (!s)
 			continue;
 		int64_t own = type_bytes(&s->lives[0].value->type);
-		if (own > ABSURD || (bytes += aligned(own)) > ABSURD)
+		if (own > ABSURD || (bytes += plan_aligned(own)) > ABSURD)
 			return INT64_MAX;
 	}
 	for (int i = 0; i < l->n; i++)
@@ -433,9 +427,12 @@ plan_shares(const Plan *plan, const Value *a, const Value *b)
 int64_t
 plan_offset(const Plan *plan, const Value *v)
 {
-	int64_t offset = plan->buffers[plan->buffer_of[v->id]].offset * plan->storage;
+	int number = plan->buffer_of[v->id];
+	int64_t offset = plan->buffers[number].offset * plan->storage;
 	Strip strip;
 
+	if (number >= plan->n)
+		offset += plan_scratch_offset(plan) + plan->scratch;
 	if (strip_find(v, &strip))
 		offset += strip.at * dtypes[v->type.dtype].bytes;
 	for (const Shared *s = plan->lives->shared[v->id]; s->within; s = s->within)
@@ -452,7 +449,7 @@ plan_scratch_offset(const Plan *plan)
 int64_t
 plan_slab(const Plan *plan)
 {
-	return plan_scratch_offset(plan) + plan->scratch;
+	return plan_scratch_offset(plan) + plan->scratch + plan->hosted * plan->storage;
 }
 
 bool
@@ -467,7 +464,7 @@ plan_keeps(const Plan *plan, const Value *v)
 	for (int i = 0; i < s->n; i++)
 		if (l->root[s->lives[i].value->id] != l->root[v->id])
 			return false;
-	for (int i = 0; i < plan->n; i++) {
+	for (int i = 0; i < plan->n && b < plan->buffers + plan->n; i++) {
 		const Buffer *x = &plan->buffers[i];
 		if (x != b && x->offset < b->offset + b->bytes
 			&& b->offset < x->offset + x->bytes)

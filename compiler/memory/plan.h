@@ -19,7 +19,9 @@ typedef struct Plan {
 	Module *module;
 	const Lives *lives;
 	Buffer *buffers;
-	int n;
+	int n; /* behind them are those in the memory of the host: */
+	int nhosted;
+	int64_t hosted;	 /* bytes of these */
 	int *buffer_of;	 /* by value id; -1: none */
 	int64_t total;	 /* bytes of its buffers */
 	int64_t live;	 /* the largest live set: no plan is smaller */
@@ -30,6 +32,16 @@ typedef struct Plan {
 	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;
 
+/* Buffers begin on a cache line; AVX-512. */
+enum { PLAN_ALIGNMENT = 64 };
+static inline int64_t
+plan_aligned(int64_t bytes)
+{
+	return (bytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
+}
+/* hosted.c: of all buffers those in the memory of the host are put behind the others, each in a
+   place of its own. */
+void plan_part_hosted(Plan *plan);
 /* Lives, and what shares a buffer in a plan; nothing comes where some are that die, by value id
    (NULL: none are such).  Requires module_number(), and copies as a plan does. */
 Lives *lives_planned(Module *m, const bool *apart, Arena *a);

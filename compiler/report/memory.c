@@ -95,6 +95,11 @@ text_kinds(Text *t, const Plan *plan, const Peak *peak)
 	text_add(t, "largest live set:     ");
 	text_memory(t, (double)plan->live);
 	text_add(t, "\n");
+	if (!plan->nhosted)
+		return;
+	text_add(t, "in the host's memory: ");
+	text_memory(t, (double)plan->hosted);
+	text_add(t, "\n");
 }
 
 /* "relu.3 f32[8, 32, 256]" */

@@ -152,7 +152,7 @@ visit_plain(Fuse *f, Op *op)
 	Uses *u = &f->uses[v->id];
 
 	if (op_communicates(op) || ops[op->kind].many || op_is_grouped(op) || op_is_identity(op)
-		|| may_be_joint(f, op))
+		|| op_is_hosted(op) || may_be_joint(f, op))
 		visit_whole(f, op);
 	else if (!is_used(f, v) && !(f->offset[v->id] && u->offset))
 		return;

@@ -15,8 +15,8 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec as P
 mesh = AbstractMesh((2, 4), ("data", "model"))
 
 
-def at(shape, *spec, dtype=jnp.float32):
-    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(*spec)))
+def at(shape, *spec, dtype=jnp.float32, kind=None):
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(*spec), memory_kind=kind))
 
 
 def apply(p, x):
@@ -60,6 +60,25 @@ def grouped(x):
                 lax.all_to_all(x, "model", 0, 1, axis_index_groups=halves, tiled=True))
     return jax.shard_map(local, mesh=mesh, in_specs=P("data", "model"), out_specs=P("data", "model"),
                          check_vma=False)(x)
+
+
+def hosted(w, m, ws, x):
+    """An optimizer's state in the memory of the host, and what layers keep for later there, too."""
+    def there(x, *spec, kind="pinned_host"):
+        return jax.device_put(x, NamedSharding(mesh, P(*spec), memory_kind=kind))
+
+    def layer(h, w):
+        return jnp.tanh(h @ w), there(h, "data", None)
+
+    def again(g, kept):
+        w, h = kept
+        y = jnp.tanh(there(h, "data", None, kind="device") @ w)
+        return (g * (1 - y * y)) @ w.T, None
+    ws = ws / 16
+    y, kept = lax.scan(layer, x, ws)
+    g, _ = lax.scan(again, y, (ws, kept), reverse=True)
+    m = 0.9 * there(m, "data", "model", kind="device") + x.T @ g / 256
+    return w - 0.1 * m, there(m, "data", "model")
 
 
 def attend(q, k, v):
@@ -185,6 +204,8 @@ PROGRAMS = {
     "spatial": (spatial, at((4, 16, 16, 4), "data", "model", None, None), at((3, 3, 4, 8)), at((3, 3, 8, 4))),
     "scanned": (scanned, at((16, 4), ("data", "model"), None), at((16, 4), ("data", "model"), None)),
     "grouped": (grouped, at((8, 16), "data", "model")),
+    "hosted": (hosted, at((64, 64), "data", "model"), at((64, 64), "data", "model", kind="pinned_host"),
+               at((6, 64, 64)), at((256, 64), "data", None)),
     "attend": (attend, *[at((4096, 512), *spec, dtype=jnp.bfloat16)
                          for spec in (("data", "model"), (None, "model"), (None, "model"))]),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
