@@ -183,7 +183,7 @@ count_off(Listing *list, const Job *job, int64_t from)
 		left->thread -= task->picoseconds;
 	else if (task->links->word[left->word] & left->bit)
 		left->link -= task->shared;
-	if (task->bodies)
+	if (task->bodies && left->bit)
 		left->link -= task->bodies->busy.of[left->word][__builtin_ctzll(left->bit)];
 	list->least = greater(list->least, add_picoseconds(from, job->path));
 	list->least =
