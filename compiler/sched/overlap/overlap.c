@@ -393,12 +393,15 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 static Scheduled
 schedule_within_memory(Module *m, Made *made)
 {
-	enum { KEPT = 16 }; /* a part of what may be held, for gaps between buffers */
+	enum {
+		KEPT = 16,  /* a part of what may be held, for gaps between buffers */
+		NEAR = 256, /* ... of the time that it takes if nobody asks for bytes */
+	};
 	const int64_t any = INT64_MAX;
 	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any,
 		m->mesh.target->hbm_bytes};
 	Scheduled first = schedule_so(m, made, free, any);
-	int64_t near = add_picoseconds(first.least, first.least / SMALL);
+	int64_t near = add_picoseconds(first.least, first.least / NEAR);
 
 	if (first.kept && first.time <= near)
 		return first;
