@@ -23,6 +23,7 @@ enum {
 	FORMULA_erfc,
 	FORMULA_lgamma,
 	FORMULA_digamma,
+	FORMULA_bessel_i1e,
 	FORMULA_round_away
 };
 Builder import_op_formula;

@@ -9,6 +9,7 @@
  *             e^(-x^2) P(|x|) / Q(|x|), up to 8 and from there (the same)
  *   lgamma    of Lanczos' series (g = 7, as XLA's math.cc has it) from 1/2 on, below that by
  *   digamma   reflection: sin(pi x)
+ *   bessel_i1e  Chebyshev's series up to 8 and from there, as Cephes has it (i1f.c); in f32
  */
 #include <math.h>
 
@@ -232,6 +233,50 @@ formula_digamma(Make k, Value *x)
 	return make_select(k, pole, number_like(k, x, NAN), y);
 }
 
+/* ---- of Bessel */
+
+/* Of Chebyshev's polynomials, the last factor of T0; that one is halved. */
+static Value *
+chebyshev(Make k, Value *x, const double *factors, int n)
+{
+	Value *y = number_like(k, x, 0), *before = y, *last = y;
+
+	for (int i = 0; i < n; i++) {
+		last = before;
+		before = y;
+		y = make_binary(k, O_sub, make_binary(k, O_mul, x, before), last);
+		y = with(k, O_add, y, factors[i]);
+	}
+	return with(k, O_mul, make_binary(k, O_sub, y, last), 0.5);
+}
+
+static Value *
+formula_bessel_i1e(Make k, Value *x)
+{
+	static const double to_8[] = {9.38153738649577178388e-9, -4.44505912879632808065e-8,
+		2.00329475355213526229e-7, -8.56872026469545474066e-7,
+		3.47025130813767847674e-6, -1.32731636560394358279e-5,
+		4.78156510755005422638e-5, -1.61760815825896745588e-4,
+		5.12285956168575772895e-4, -1.51357245063125314899e-3,
+		4.15642294431288815669e-3, -1.05640848946261981558e-2,
+		2.47264490306265168283e-2, -5.29459812080949914269e-2,
+		1.02643658689847095384e-1, -1.76416518357834055153e-1,
+		2.52587186443633654823e-1};
+	static const double from_8[] = {-3.83538038596423702205e-9, -2.63146884688951950684e-8,
+		-2.51223623787020892529e-7, -3.88256480887769039346e-6,
+		-1.10588938762623716291e-4, -9.76109749136146840777e-3,
+		7.78576235018280120474e-1};
+	Value *a = make_unary(k, O_abs, x);
+	Value *near = chebyshev(k, with(k, O_sub, with(k, O_mul, a, 0.5), 2), to_8, 17);
+	Value *part = with(k, O_sub, make_binary(k, O_div, number_like(k, x, 32), a), 2);
+	Value *far = chebyshev(k, part, from_8, 7);
+	far = make_binary(k, O_div, far, make_unary(k, O_sqrt, a));
+	near = make_binary(k, O_mul, near, a);
+	Value *inner = compare_with(k, DIR_LE, a, 8), *y = make_select(k, inner, near, far);
+
+	return make_binary(k, O_mul, make_unary(k, O_sign, x), y);
+}
+
 /* Halves away from 0. */
 static Value *
 formula_round_away(Make k, Value *x)
@@ -256,11 +301,14 @@ import_op_formula(Import *in, const MlirOp *op, int kind)
 		[FORMULA_erfc] = formula_erfc,
 		[FORMULA_lgamma] = formula_lgamma,
 		[FORMULA_digamma] = formula_digamma,
+		[FORMULA_bessel_i1e] = formula_bessel_i1e,
 		[FORMULA_round_away] = formula_round_away};
 
 	if (in->noperands != 1 || !dtype_is_float(in->operands[0]->type.dtype))
 		return read_wrong(in, op->range, "%s takes 1 operand, of floats", op->name);
 	Value *x = in->operands[0];
+	if (kind == FORMULA_bessel_i1e && x->type.dtype == D_f64) /* of as many digits */
+		return read_opaque(in, op, NULL);
 	DType d = x->type.dtype, wide = dtypes[d].bytes < 4 ? D_f32 : d;
 	Value *y = formulas[kind](in->make, make_convert(in->make, x, wide));
 	in->results[0] = make_convert(in->make, y, d);

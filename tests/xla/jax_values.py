@@ -145,7 +145,7 @@ def formulas(x, y):
     small = [f(x * 1e-4) for f in (jnp.sinh, jnp.arcsinh, jnp.arctanh)]
     return *[f(v) for f in (jnp.sinh, jnp.cosh, jnp.arcsinh, lax.erfc) for v in (x, far)], \
         jnp.arccosh(x * 2), jnp.arccosh(1 + abs(x)), jnp.arccosh(far * far), jnp.arctanh(y), jnp.arctanh(x * 1.2), \
-        *tails, *small, jnp.arcsinh(x * 1e30), jax.grad(lambda v: jax.nn.gelu(v, approximate=False).sum())(x * 4)
+        *tails, *small, lax.bessel_i1e(x * 20), jnp.arcsinh(x * 1e30), jax.grad(lambda v: jax.nn.gelu(v, approximate=False).sum())(x * 4)
 
 
 def slices(x, i, j):
