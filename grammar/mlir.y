@@ -145,8 +145,8 @@ program:
 definitions:
   %empty
 | definitions ALIAS "=" "loc" "(" place_inside ")"
-					{ table_set(parser->program->places, $ALIAS, $place_inside); }
-| definitions ALIAS "=" attribute	{ table_set(parser->program->values, $ALIAS, $attribute); }
+					{ mlir_define(parser, parser->program->places, $ALIAS, @ALIAS, $place_inside); }
+| definitions ALIAS "=" attribute	{ mlir_define(parser, parser->program->values, $ALIAS, @ALIAS, $attribute); }
 
 module:
   "module" module_name attribute_dict "{" ops "}" place
@@ -610,11 +610,14 @@ mlir_read(Session *s, int file)
 	MlirParser parser = { .session = s, .file = file, .line = 1 };
 	void *scanner;
 	parser.types = table_new(s->arena);
+	parser.aliases = table_new(s->arena);
 	parser.program = NEW(s->arena, MlirProgram);
 	*parser.program = (MlirProgram){ s, NULL, table_new(s->arena), table_new(s->arena) };
 	if (!mlir_scan_begin(&parser, &scanner))
 		die("scanner: out of memory");
-	bool right = yyparse(scanner, &parser) == 0 && !parser.wrong;
+	bool right = yyparse(scanner, &parser) == 0;
+	mlir_check_aliases(&parser);
+	right = right && !parser.wrong;
 	mlir_scan_end(scanner);
 	return right ? parser.program : NULL;
 }

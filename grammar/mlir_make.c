@@ -685,6 +685,47 @@ mlir_finish(MlirParser *parser, MlirOp *op, List results, MlirPlace *place)
 	return op;
 }
 
+/* ---- aliases ---------------------------------------------------------------------------- */
+
+void
+mlir_define(MlirParser *parser, Table *aliases, const char *name, Range r, void *what)
+{
+	table_set(aliases, name, what);
+	table_set(parser->aliases, name, arena_copy(parser->session->arena, &r, sizeof r));
+}
+
+/* The alias that is all of what another stands for, or in its place the first within it. */
+static const char *
+alias_behind(const MlirParser *parser, const char *name)
+{
+	const MlirPlace *place = table_get(parser->program->places, name);
+	const MlirAttr *value = table_get(parser->program->values, name);
+
+	while (place && place->kind != PLACE_alias)
+		place = place->inner;
+	if (place)
+		return place->text;
+	return value && value->kind == MLIR_alias ? value->text : NULL;
+}
+
+/* Each is looked at once: those that the last walk came by lead nowhere new. */
+void
+mlir_check_aliases(MlirParser *parser)
+{
+	Table *seen = table_new(parser->session->arena);
+
+	for (int i = 0; i < table_count(parser->aliases); i++) {
+		const char *first = table_key(parser->aliases, i), *name = first;
+		while (name && table_add(seen, name, (void *)first))
+			name = alias_behind(parser, name);
+		if (name && table_get(seen, name) == first) {
+			mlir_wrong(parser, *(const Range *)table_get(parser->aliases, name),
+				"%s stands for itself", name);
+			return;
+		}
+	}
+}
+
 /* ---- for those who read the tree ------------------------------------------------------- */
 
 const MlirAttr *

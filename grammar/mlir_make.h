@@ -12,8 +12,9 @@ typedef struct MlirParser {
 	Session *session;
 	int file;
 	MlirProgram *program;
-	Table *types; /* by their text: MlirType */
-	bool wrong;   /* something was told that the grammar does not know of */
+	Table *types;	/* by their text: MlirType */
+	Table *aliases; /* where they are defined: Range */
+	bool wrong;	/* something was told that the grammar does not know of */
 	/* where the scanner is */
 	int line, offset;
 	Range other; /* the token that has begun: an attribute that is not read */
@@ -32,6 +33,10 @@ List mlir_join(MlirParser *parser, List l, List more);
 const MlirType *mlir_type(MlirParser *parser, Range r, const char *text);
 const MlirType *mlir_element(MlirParser *parser, const char *text);
 
+/* An alias, of a location or an attribute. */
+void mlir_define(MlirParser *parser, Table *aliases, const char *name, Range r, void *what);
+/* None stands for itself, by way of others; else a message. */
+void mlir_check_aliases(MlirParser *parser);
 MlirItems mlir_items(MlirParser *parser, MlirItems items, MlirItems more);
 MlirItems mlir_loose(MlirParser *parser, MlirAttr *value);
 MlirItems mlir_entry(MlirParser *parser, const char *name, MlirAttr *value);

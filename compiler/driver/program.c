@@ -37,7 +37,8 @@ give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
 			(long long)axes[i].size);
 	text_printf(&t, "];\nfn main(%s: f32) -> f32 { return %s; }\n", name, name);
 	const char *text = text_take(&t, s->arena);
-	int file = source_add_text(s, given->path, text, (int)strlen(text));
+	const char *path = arena_printf(s->arena, "<mesh of %s>", given->path);
+	int file = source_add_text(s, path, text, (int)strlen(text));
 	Module *stand_in = front_compile(s, file, &given->options->front);
 	if (!stand_in)
 		return false;

@@ -40,6 +40,23 @@ show_argument(const Module *m, AxisSet set)
 	return one ? show_set(m, set) : arena_printf(m->arena, "(%s)", show_set(m, set));
 }
 
+/* ... of JAX, which has names of axes in quotes. */
+static const char *
+show_python(const Module *m, AxisSet set)
+{
+	Text t = {0};
+	int n = 0;
+
+	for (int i = 0; i < m->mesh.naxes; i++)
+		if (set >> i & 1)
+			text_printf(&t, "%s\"%s\"", n++ ? ", " : "",
+				m->mesh.axes[i].written ? m->mesh.axes[i].written
+							: m->mesh.axes[i].name);
+	const char *names = text_take(&t, m->arena);
+
+	return n > 1 ? arena_printf(m->arena, "(%s)", names) : names;
+}
+
 /* ---- where variation comes from ---------------------------------------------- */
 
 /* Values to be looked at; each once. */
@@ -137,10 +154,15 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 	diag_label(m->session, under->op->range, "each device along %s decides for itself",
 		split);
 	split = show_argument(m, under->along & axes);
-	diag_note(m->session, nowhere,
-		"let them agree first: pmax(i32(...), %s) > 0; uniform(..., %s) vouches that "
-		"they do",
-		split, split);
+	if (m->python)
+		diag_note(m->session, nowhere,
+			"let them agree first: jax.lax.pmax(jnp.int32(...), %s) > 0",
+			show_python(m, under->along & axes));
+	else
+		diag_note(m->session, nowhere,
+			"let them agree first: pmax(i32(...), %s) > 0; uniform(..., %s) "
+			"vouches that they do",
+			split, split);
 }
 
 /* What comes out of a region. */
