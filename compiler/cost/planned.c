@@ -87,5 +87,10 @@ planned_collectives(Module *m, const PlannedRun **planned)
 		else if (number)
 			note_move(&all[number - 1], op);
 	}
+	for (int i = 0; i < p->n; i++)
+		if (p->moves[i].with) {
+			all[i].move = all[p->moves[i].with - 1].move;
+			all[i].in_pieces = all[p->moves[i].with - 1].in_pieces;
+		}
 	return all;
 }

@@ -2,8 +2,8 @@
  * planned.c - what a program does before it is scheduled, on the module's line.
  *
  *   planned="147462 25600038"                     bytes received, flops or -1
- *   planned.1="all-gather (data) bf16[32,32] bf16[32,128] 6144 4 22 matmul (x, wi)"
- *                                                 bytes, trips or -1, line, label
+ *   planned.1="all-gather (data) bf16[32,32] bf16[32,128] 6144 4 22 0 matmul (x, wi)"
+ *                        bytes, trips or -1, line, what is done for it, label
  *
  * An op says planned="1": it does that one, or a piece or some trips of it.
  */
@@ -29,8 +29,8 @@ print_move(const Printer *pr, Text *t, const PlannedMove *x, int number)
 	text_hlo_type(&value, &x->operand);
 	text_add(&value, " ");
 	text_hlo_type(&value, &x->result);
-	text_printf(&value, " %lld %lld %d %s", (long long)x->bytes,
-		(long long)(x->counted ? x->trips : NOT_COUNTED), x->line, x->label);
+	text_printf(&value, " %lld %lld %d %d %s", (long long)x->bytes,
+		(long long)(x->counted ? x->trips : NOT_COUNTED), x->line, x->with, x->label);
 	module_fact(t, arena_printf(pr->arena, "%s%d", move_prefix, number),
 		text_take(&value, pr->arena));
 }
@@ -96,6 +96,7 @@ read_move(Reading *rd, const Fact *f)
 	x.trips = read_count(&c, "trips", NOT_COUNTED);
 	x.counted = x.trips != NOT_COUNTED;
 	x.line = cursor_line(&c);
+	x.with = cursor_line(&c);
 	cursor_at_end(&c);
 	x.label = rd->failed ? "" : c.s + c.pos;
 	if (!rd->failed && (tuples[0] || tuples[1]))
@@ -124,6 +125,10 @@ read_planned(Reading *rd, const Facts *facts)
 			hlo_error(rd, f->where, "number %d is planned next", planned->n + 1);
 		APPEND(rd->arena, planned->moves, planned->n, x);
 	}
+	for (int i = 0; i < planned->n; i++)
+		if (planned->moves[i].with < 0 || planned->moves[i].with > planned->n)
+			hlo_error(rd, rd->start, "collective %d is not planned",
+				planned->moves[i].with);
 	rd->m->planned = planned;
 }
 

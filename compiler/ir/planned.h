@@ -21,7 +21,7 @@ typedef struct PlannedMove {
 	int64_t trips;
 	bool counted; /* the trips are known */
 	const char *label;
-	int line;
+	int line, with; /* the number of a move that is done for it, too; 0: itself */
 } PlannedMove;
 
 typedef struct PlannedRun {

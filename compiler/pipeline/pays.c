@@ -7,6 +7,8 @@
  *
  * And which stacks that a loop fills are summed a slice in each trip?  Those of a type are
  * one kind, tried with what loops then begin early or end late; the largest first.
+ *
+ * And is what both branches of an `if` move moved before it?  All of it or nothing.
  */
 #include "ir/targets.h"
 #include "pipeline/pipeline.h"
@@ -152,6 +154,61 @@ void
 pipelining_that_pays(Module *m, Pipelining *p)
 {
 	choose_trips(m, p, NULL);
+}
+
+/* ---- what branches move ------------------------------------------------------------- */
+
+typedef struct TryMoves {
+	Module *module;
+	const BranchMoves *moves; /* NULL: where they are */
+	Tried *tried;
+} TryMoves;
+
+static void
+try_moves(void *data, int64_t i)
+{
+	const TryMoves *t = data;
+	Module *m = t->module;
+	Pipelining p = {.arena = m->arena};
+
+	(void)i;
+	m->session->err = NULL;
+	if (t->moves)
+		branch_moves_apply(m, t->moves);
+	pipelining_find(m, &p);
+	if (p.n)
+		choose_trips(m, &p, t->tried);
+	else
+		find_out(m, t->tried);
+}
+
+static Tried
+tried_moves(Module *m, const BranchMoves *moves)
+{
+	TryMoves t = {m, moves, shared_new(sizeof(Tried))};
+
+	if (!t.tried || !work_apart(try_moves, &t))
+		out_of_memory();
+	Tried tried = {t.tried->through, t.tried->time, t.tried->peak};
+	shared_free(t.tried, sizeof(Tried));
+	if (!tried.through)
+		die("what a run takes with branches as they are was not found out");
+	return tried;
+}
+
+bool
+branch_moves_that_pay(Module *m, const BranchMoves *moves)
+{
+	const Tried plain = tried_moves(m, NULL), before = tried_moves(m, moves);
+	bool fits = before.peak <= greater(plain.peak, m->mesh.target->hbm_bytes);
+
+	if (fits && before.time < plain.time)
+		return true;
+	for (int i = 0; i < moves->n; i++)
+		for (int k = 0; k < 2; k++)
+			moves->v[i].ops[k]->trip =
+				before.time < plain.time ? TRIP_memory : TRIP_dearer;
+	return false;
 }
 
 /* ---- sums of stacks ------------------------------------------------------------------ */

@@ -67,6 +67,7 @@ void planned_by_fusing(Module *m, PlannedRun *planned);
 
 /* pays.c: takes what makes a run quicker and still fits the memory of the target. */
 void stack_sums_that_pay(Module *m, StackSums *sums, bool remarks);
+bool branch_moves_that_pay(Module *m, const BranchMoves *moves);
 void pipelining_that_pays(Module *m, Pipelining *p);
 
 /* what_if.c: what a run of a program takes of one device. */

@@ -54,14 +54,31 @@ typedef struct StackSums {
 /* Says which are taken, if asked for with a remark for each kind. */
 typedef void ChooseStackSums(Module *m, StackSums *sums, bool remarks);
 
+/* A collective of a value that both branches of an `if` in a loop move alike. */
+typedef struct BranchMove {
+	Op *choice, *ops[2];
+} BranchMove;
+
+typedef struct BranchMoves {
+	Arena *arena;
+	BranchMove *v;
+	int n;
+} BranchMoves;
+
+/* Are all to be done before their branches?  If not, they say why. */
+typedef bool ChooseBranchMoves(Module *m, const BranchMoves *moves);
+
 /* What a run does without a schedule, as counted of the fused program: flops, bytes. */
 typedef void CountPlanned(Module *m, PlannedRun *planned);
 
 /* Requires L_device, and leaves it; notes what is planned, counted if `count` is there.  Stacks
    only with --overlap=auto. */
 bool pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
-	ChoosePipelining *choose, bool remarks);
-/* Its parts: the stacks; those summed in the loop that are taken.  Finding counts uses. */
+	ChooseBranchMoves *choose_moves, ChoosePipelining *choose, bool remarks);
+/* Its parts: what branches move, and that before them. */
+void branch_moves_find(Module *m, BranchMoves *moves);
+void branch_moves_apply(Module *m, const BranchMoves *moves);
+/* ... the stacks; those summed in the loop that are taken.  Finding counts uses. */
 void stack_sums_find(Module *m, StackSums *sums);
 bool stack_sums_apply(Module *m, const StackSums *sums);
 /* ... the loops; those written again of which something is taken. */

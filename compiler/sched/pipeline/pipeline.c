@@ -44,6 +44,20 @@ sum_in_loops(Module *m, ChooseStackSums *choose, bool remarks)
 	return changed;
 }
 
+static bool
+move_before_branches(Module *m, ChooseBranchMoves *choose)
+{
+	Arena *a = arena_new();
+	BranchMoves moves = {.arena = a};
+
+	branch_moves_find(m, &moves);
+	bool takes = moves.n && choose(m, &moves);
+	if (takes)
+		branch_moves_apply(m, &moves);
+	arena_free(a);
+	return takes;
+}
+
 /* Of a program from a dump it may be known. */
 static void
 note_planned(Module *m, CountPlanned *count)
@@ -56,8 +70,8 @@ note_planned(Module *m, CountPlanned *count)
 }
 
 bool
-pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums, ChoosePipelining *choose,
-	bool remarks)
+pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
+	ChooseBranchMoves *choose_moves, ChoosePipelining *choose, bool remarks)
 {
 	Arena *a = arena_new();
 	Pipelining p = {.arena = a};
@@ -66,8 +80,10 @@ pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums, ChoosePip
 	note_planned(m, count);
 	if (overlaps[m->overlap].divides)
 		changed = sum_in_loops(m, choose_sums, remarks);
-	if (overlaps[m->overlap].pipelines)
+	if (overlaps[m->overlap].pipelines) {
+		changed |= move_before_branches(m, choose_moves);
 		pipelining_find(m, &p);
+	}
 	if (p.n) {
 		choose(m, &p);
 		changed |= pipelining_apply(&p);

@@ -294,6 +294,18 @@ tell_of_all(const Op *loop, OtherTrip trip)
 			op->trip = trip;
 }
 
+/* What is moved in a branch of a trip is left there. */
+static void
+tell_of_branches(const Block *b, bool inside)
+{
+	for (Op *op = b->first; op; op = op->next) {
+		if (inside && op_communicates(op) && !op->trip)
+			op->trip = TRIP_branch;
+		for (int i = 0; op_is_branch(op) && i < op->nbodies; i++)
+			tell_of_branches(op->bodies[i], true);
+	}
+}
+
 /* If all can't be taken, those that would be late can't. */
 static void
 keep_possible(PipelinedLoop *loop, Arena *a)
@@ -330,6 +342,7 @@ pipelining_find(Module *m, Pipelining *p)
 		Arena *a = arena_new();
 		Search search = search_begin(a, op);
 		reach_needed(&search);
+		tell_of_branches(search.body, false);
 		add_candidates(&search, &loop, p->arena);
 		keep_possible(&loop, a);
 		if (loop.n)
