@@ -28,8 +28,9 @@ typedef struct Part {
 
 /* A block, as it was walked; of each task its part. */
 typedef struct Walked {
-	Body body;
+	Task *tasks;
 	Part *parts;
+	int n;
 } Walked;
 
 typedef struct Walk {
@@ -111,9 +112,13 @@ step_task(Walk *w, const Op *op, Part *part)
 static Task
 walk_bodies(Walk *w, const Op *op, Part *part)
 {
-	for (int i = 0; i < 2; i++)
-		part->bodies[i] = walk_block(w, op->bodies[i]);
-	Task task = task_of_bodies(op, part->bodies[0]->body, part->bodies[1]->body, w->arena);
+	Body bodies[2];
+
+	for (int i = 0; i < 2; i++) {
+		const Walked *walked = part->bodies[i] = walk_block(w, op->bodies[i]);
+		bodies[i] = body_of(walked->tasks, walked->n, w->arena);
+	}
+	Task task = task_of_bodies(op, bodies[0], bodies[1], w->arena);
 	if (op_is_branch(op))
 		w->branch[op->id] = task.bodies->body[1].times > 0;
 	return task;
@@ -141,7 +146,8 @@ walk_block(Walk *w, const Block *b)
 			continue;
 		w->task[op->id] = n++;
 	}
-	walked->body = body_of(tasks, n, w->arena);
+	walked->tasks = tasks;
+	walked->n = n;
 	return walked;
 }
 
@@ -235,11 +241,10 @@ static int64_t
 place_block(Walk *w, const Walked *block, Place place)
 {
 	Timeline *t = w->timeline;
-	const Task *tasks = block->body.tasks;
-	int64_t time = tracks_run(block->body.tasks, block->body.n, place.beside, w->arena);
+	int64_t time = tracks_run(block->tasks, block->n, place.beside, w->arena);
 
-	for (int i = 0; i < block->body.n; i++) {
-		const Task *task = &tasks[i];
+	for (int i = 0; i < block->n; i++) {
+		const Task *task = &block->tasks[i];
 		Part *part = &block->parts[i];
 		Place of = {
 			.beside = task->bodies ? task->bodies->beside : NULL,

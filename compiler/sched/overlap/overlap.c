@@ -188,7 +188,7 @@ schedule_block(Scheduling *s, Block *b)
 	begin_latest(g, &order);
 	remember(s, b);
 	write_order(g, &order);
-	return body_of(order.tasks, g->n, s->arena);
+	return (Body){order.tasks, g->n, 1, order.time};
 }
 
 /* ---- the module --------------------------------------------------------------------- */
