@@ -19,18 +19,19 @@ static const char move_prefix[] = "planned.";
 /* ---- printing -------------------------------------------------------------------- */
 
 static void
-print_move(const Printer *pr, Text *t, const PlannedMove *x, int number)
+print_move(const Printer *pr, Text *t, const PlannedMove *move, int number)
 {
 	Text value = {0};
 
-	text_printf(&value, "%s (", ops[x->kind].hlo);
-	text_axes(&value, &pr->m->mesh, &x->axes);
+	text_printf(&value, "%s (", ops[move->kind].hlo);
+	text_axes(&value, &pr->m->mesh, &move->axes);
 	text_add(&value, ") ");
-	text_hlo_type(&value, &x->operand);
+	text_hlo_type(&value, &move->operand);
 	text_add(&value, " ");
-	text_hlo_type(&value, &x->result);
-	text_printf(&value, " %lld %lld %d %d %s", (long long)x->bytes,
-		(long long)(x->counted ? x->trips : NOT_COUNTED), x->line, x->with, x->label);
+	text_hlo_type(&value, &move->result);
+	text_printf(&value, " %lld %lld %d %d %s", (long long)move->bytes,
+		(long long)(move->counted ? move->trips : NOT_COUNTED), move->line, move->with,
+		move->label);
 	module_fact(t, arena_printf(pr->arena, "%s%d", move_prefix, number),
 		text_take(&value, pr->arena));
 }
@@ -78,30 +79,30 @@ read_flops(Cursor *c)
 static PlannedMove
 read_move(Reading *rd, const Fact *f)
 {
-	PlannedMove x = {.kind = O_constant};
+	PlannedMove move = {.kind = O_constant};
 	Cursor c = fact_cursor(rd, f);
 	bool tuples[2];
 
 	const char *name = cursor_word(&c, "a collective");
 	for (int kind = 0; kind < OP_COUNT; kind++)
 		if (collectives[kind].turns && !strcmp(ops[kind].hlo, name))
-			x.kind = (OpKind)kind;
-	if (x.kind == O_constant)
+			move.kind = (OpKind)kind;
+	if (move.kind == O_constant)
 		cursor_error(&c, "'%s' is no collective", name);
 	cursor_expect(&c, "(");
-	x.axes = read_axes_until(&c, ")");
-	cursor_type(&c, &x.operand, &tuples[0]);
-	cursor_type(&c, &x.result, &tuples[1]);
-	x.bytes = read_count(&c, "bytes", 0);
-	x.trips = read_count(&c, "trips", NOT_COUNTED);
-	x.counted = x.trips != NOT_COUNTED;
-	x.line = cursor_line(&c);
-	x.with = cursor_line(&c);
+	move.axes = read_axes_until(&c, ")");
+	cursor_type(&c, &move.operand, &tuples[0]);
+	cursor_type(&c, &move.result, &tuples[1]);
+	move.bytes = read_count(&c, "bytes", 0);
+	move.trips = read_count(&c, "trips", NOT_COUNTED);
+	move.counted = move.trips != NOT_COUNTED;
+	move.line = cursor_line(&c);
+	move.with = cursor_line(&c);
 	cursor_at_end(&c);
-	x.label = rd->failed ? "" : c.s + c.pos;
+	move.label = rd->failed ? "" : c.s + c.pos;
 	if (!rd->failed && (tuples[0] || tuples[1]))
 		cursor_error(&c, "a collective has one operand and one result");
-	return x;
+	return move;
 }
 
 void
@@ -120,10 +121,10 @@ read_planned(Reading *rd, const Facts *facts)
 		f = &facts->a[i];
 		if (strncmp(f->key, move_prefix, strlen(move_prefix)) != 0)
 			continue;
-		PlannedMove x = read_move(rd, f);
+		PlannedMove move = read_move(rd, f);
 		if (!rd->failed && atoi(f->key + strlen(move_prefix)) != planned->n + 1)
 			hlo_error(rd, f->where, "number %d is planned next", planned->n + 1);
-		APPEND(rd->arena, planned->moves, planned->n, x);
+		APPEND(rd->arena, planned->moves, planned->n, move);
 	}
 	for (int i = 0; i < planned->n; i++)
 		if (planned->moves[i].with < 0 || planned->moves[i].with > planned->n)
