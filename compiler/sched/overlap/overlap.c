@@ -290,6 +290,7 @@ typedef struct Scheduled {
 	int64_t least; /* ... before transfers began later to fit; of several orders that were
 			   tried the one for which nobody asks for bytes */
 	Attempt way;
+	bool free;	/* no transfer had to begin later for it */
 	bool fits;	/* in so many bytes, and takes no longer than the program did */
 	bool kept;	/* else all is as it was */
 	bool combines;	/* some collectives are one, or could be */
@@ -343,6 +344,7 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 		.time = fit && other ? block_again(&again, m->entry).alone : time,
 		.least = time,
 		.combines = s->combines,
+		.free = fit == FIT_as_it_is,
 		.serial = serial};
 	is.fits = fit && is.time <= serial;
 	is.kept = is.fits && is.time <= within;
@@ -352,8 +354,9 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 }
 
 /* Where memory is full: the less the thread is ahead of the program, and the less room there
-   is, the less is held.  The first way that takes so long or less, or the quickest of those
-   that fit.  What the first takes is known, if not of so many bytes. */
+   is, the less is held; so it is if only those begin early that do by default.  The first way
+   that takes so long or less, or the quickest of those that fit.  What the first takes is known,
+   if not of so many bytes. */
 static Scheduled
 schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t spare,
 	int64_t within)
@@ -374,13 +377,15 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		{FIRST_order, JOIN_none, all, 0, any, bytes},
 		{FIRST_order, JOIN_none, all, 8, spare, bytes},
 		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes},
-		{FIRST_path, JOIN_none, BEGINS_default, 0, any, bytes},
-		{FIRST_path, JOIN_none, BEGINS_default, 0, spare, bytes},
 	};
+	const int n = (int)(sizeof ways / sizeof *ways);
 	Scheduled best = known;
 
-	for (size_t i = known.way.bytes == bytes; i < sizeof ways / sizeof *ways; i++) {
-		Scheduled is = schedule_so(m, made, ways[i], within);
+	for (int i = known.way.bytes == bytes; i < (all == BEGINS_default ? n : 2 * n); i++) {
+		Attempt way = ways[i % n];
+		if (i >= n)
+			way.begins = BEGINS_default;
+		Scheduled is = schedule_so(m, made, way, within);
 		if (is.kept)
 			return is;
 		if (is.fits && (!best.fits || is.time < best.time))
@@ -403,6 +408,8 @@ schedule_within_memory(Module *m, Made *made)
 	Scheduled first = schedule_so(m, made, free, any);
 	int64_t near = add_picoseconds(first.least, first.least / NEAR);
 
+	if (first.free)
+		first.least = first.time;
 	if (first.kept && first.time <= near)
 		return first;
 	unmake(m, made);
