@@ -297,8 +297,9 @@ pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 		if (pad_kept(x->type.dims[d], by->inner[d], &before, &behind, NULL) <= 0)
 			return make_splat(in->make, padding, &type);
 	}
-	x = without_slice(x, low, high, by->inner);
-	return make_pad_between(in->make, x, padding, low, high, by->inner);
+	Value *whole = without_slice(x, low, high, by->inner);
+	return whole == x ? make_pad_between(in->make, x, padding, low, high, by->inner)
+			  : make_pad_late(in->make, whole, padding, low, high, by->inner);
 }
 
 bool

@@ -69,11 +69,11 @@ only_moves(const Moved *moved, int dim)
 static Value *
 pad_moved(Make k, const Moved *moved, Value *padding, int dim)
 {
-	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, inner[MAX_RANK] = {0};
 
 	low[dim] = moved->before - moved->start;
 	high[dim] = moved->behind - (moved->x->type.dims[dim] - moved->limit);
-	return make_pad(k, moved->x, padding, low, high);
+	return make_pad_late(k, moved->x, padding, low, high, inner);
 }
 
 /* The one operand that is no number everywhere, if the numbers are one; NULL: there is none. */
@@ -215,7 +215,7 @@ pad_less(Make k, const Op *slice, const Op *pad)
 		int64_t before = low[d], behind = high[d];
 		some &= pad_kept(x->type.dims[d], inner[d], &before, &behind, NULL) > 0;
 	}
-	return some ? make_pad_between(k, x, pad->operands[1], low, high, inner)
+	return some ? make_pad_late(k, x, pad->operands[1], low, high, inner)
 		    : make_splat(k, pad->operands[1], &slice->results[0]->type);
 }
 

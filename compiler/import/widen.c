@@ -37,6 +37,7 @@ widen_slice(Wider *w, Op *made, int dim)
 	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
 	size_t bytes = (size_t)rank * sizeof start[0];
 	int64_t size = x->type.dims[dim], low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+	int64_t inner[MAX_RANK] = {0};
 
 	memcpy(start, op_ints(made, A_start)->v, bytes);
 	memcpy(limit, op_ints(made, A_limit)->v, bytes);
@@ -56,8 +57,8 @@ widen_slice(Wider *w, Op *made, int dim)
 	high[dim] = w->size - low[dim] - rows;
 	start[dim] = phase;
 	limit[dim] = size;
-	return make_pad(make_before(made),
-		make_slice(make_before(made), x, start, limit, stride), NULL, low, high);
+	return make_pad_late(make_before(made),
+		make_slice(make_before(made), x, start, limit, stride), NULL, low, high, inner);
 }
 
 /* More is around it, or it is of more rows. */
@@ -80,7 +81,7 @@ widen_pad(Wider *w, Op *made, int dim)
 	}
 	if (!x || !may_be_split(w->mesh, x->type.dims[dim], w->size))
 		return NULL;
-	return make_pad_between(make_before(made), x, made->operands[1], low, high, inner);
+	return make_pad_late(make_before(made), x, made->operands[1], low, high, inner);
 }
 
 /* May an op of other sizes have the same attributes? */
@@ -225,7 +226,7 @@ pad_wider(Arena *a, Op *pad)
 				before + rows);
 		low[d] -= before * step;
 		high[d] -= behind * step;
-		return make_pad_between(k, wide, padding, low, high, inner);
+		return make_pad_late(k, wide, padding, low, high, inner);
 	}
 	return NULL;
 }

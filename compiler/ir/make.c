@@ -413,6 +413,17 @@ make_pad_between(Make k, Value *x, Value *padding, const int64_t *low, const int
 }
 
 Value *
+make_pad_late(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high,
+	const int64_t *inner)
+{
+	Value *padded = make_pad_between(k, x, padding, low, high, inner);
+
+	if (padded && padded != x && padded->def->kind == O_pad)
+		op_set_int(padded->def, A_late, 1);
+	return padded;
+}
+
+Value *
 make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high)
 {
 	static const int64_t none[MAX_RANK] = {0};

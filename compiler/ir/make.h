@@ -103,6 +103,9 @@ Value *make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int6
 /* ... and so many between two elements of each dim. */
 Value *make_pad_between(Make k, Value *x, Value *padding, const int64_t *low,
 	const int64_t *high, const int64_t *inner);
+/* The same in place of several ops: placements pass as late as along a slice. */
+Value *make_pad_late(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high,
+	const int64_t *inner);
 /* With zeros before and behind, along one dim. */
 Value *make_pad_dim(Make k, Value *x, int dim, int64_t low, int64_t high);
 Value *make_reverse(Make k, Value *x, int n, const int64_t *dims);
