@@ -796,6 +796,7 @@ typedef struct Factor {
 	int64_t size;
 	FactorKind kind;
 	bool blocked; /* nothing propagates along it */
+	bool early;   /* placements pass along it as along F_pass */
 } Factor;
 
 typedef struct DimFactors { /* of one dim of one tensor, major to minor */

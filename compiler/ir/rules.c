@@ -18,7 +18,7 @@
 int
 rule_factor(Rule *r, int64_t size, FactorKind kind)
 {
-	Factor f = {size, kind, false};
+	Factor f = {.size = size, .kind = kind};
 
 	APPEND(r->arena, r->factors, r->nfactors, f);
 	return r->nfactors - 1;
@@ -231,13 +231,19 @@ rule_slice(Rule *r, const Op *op)
 			link_moved(r, op, d, in->dims[d] != out->dims[d]);
 }
 
+/* Shardy takes a dim that keeps its size for one whose elements stay: placements pass as
+   early as there, though they move.  Not of a pad in place of ops that change the size. */
 void
 rule_pad(Rule *r, const Op *op)
 {
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, op->noperands);
 	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
 
-	for (int d = 0; d < r->rank[0]; d++)
+	for (int d = 0; d < r->rank[0]; d++) {
 		link_moved(r, op, d, low->v[d] || high->v[d] || op_inner(op, d));
+		r->factors[r->nfactors - 1].early =
+			in->dims[d] == out->dims[d] && !op_has(op, A_late);
+	}
 }
 
 void

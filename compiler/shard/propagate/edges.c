@@ -65,7 +65,7 @@ add_edge(Propagation *g, Op *op, int noperands, Value *const *tensors, const Val
 		.rank = NEW_ARRAY(g->arena, int, o->ntensors),
 		.dims = NEW_ARRAY(g->arena, DimFactors *, o->ntensors)};
 	for (int d = 0; d < type->rank; d++)
-		r->factors[d] = (Factor){type->dims[d], F_pass, false};
+		r->factors[d] = (Factor){.size = type->dims[d], .kind = F_pass};
 	for (int i = 0; i < o->ntensors; i++) {
 		o->tensors[i] = tensors[i];
 		r->rank[i] = type->rank;
@@ -94,7 +94,8 @@ add_edges(Propagation *g, Op *op)
 				continue;
 			DimFactors *dim = &r->dims[whole][d];
 			*dim = (DimFactors){dim->size, 2, {(int16_t)r->nfactors, (int16_t)d}};
-			r->factors[r->nfactors++] = (Factor){parts, F_pass, true};
+			r->factors[r->nfactors++] =
+				(Factor){.size = parts, .kind = F_pass, .blocked = true};
 		}
 	}
 	for (int i = 0; i < op->nresults && !op->specs; i++) {

@@ -98,7 +98,7 @@ way_of(Phase phase, const Factor *factor)
 
 	if (factor->blocked)
 		return WAY_none;
-	return factor->kind == F_pass ? pass[phase] : other[phase];
+	return factor->kind == F_pass || factor->early ? pass[phase] : other[phase];
 }
 
 /* ---- the result of a step ------------------------------------------------ */
