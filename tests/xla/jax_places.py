@@ -1,6 +1,5 @@
 """Where Shardy's own passes have the arguments and results of a lowered JAX program, and where
 shdc has them."""
-import math
 import re
 
 import shardy
@@ -50,22 +49,6 @@ def inline(block, functions):
         op.erase()
 
 
-def splits_unevenly(axes, shape):
-    return any(size % math.prod(part[2] for part in each) for size, each in zip(shape, axes))
-
-
-def is_uneven(op, mesh):
-    """Is a result, of it or in it, split by axes that do not divide its dim?"""
-    if "sdy.sharding" in op.attributes:
-        said = re.findall(r"\[(?:\{[^}]*\}(?:p\d+)?(?:, )?)*\]", str(op.attributes["sdy.sharding"]))
-        for result, each in zip(op.results, said):
-            shape = ir.RankedTensorType(result.type).shape
-            if splits_unevenly(shardy.axes_of("<@mesh, %s>" % each, shape, mesh), shape):
-                return True
-    return any(is_uneven(inner.operation, mesh) for region in op.regions for block in region.blocks
-               for inner in block.operations)
-
-
 def shardy_says(text):
     """The mesh, a placement or None of each argument and result, and whether one is uneven."""
     context = mlir.make_ir_context()
@@ -86,7 +69,7 @@ def shardy_says(text):
                 facts = ir.DictAttr(main.attributes[key][i]) if key in main.attributes else {}
                 said = str(facts["sdy.sharding"]) if "sdy.sharding" in facts else None
                 found.append((ir.RankedTensorType(each).shape, said))
-        return mesh, found, is_uneven(main.operation, mesh)
+        return mesh, found, shardy.is_uneven(main.operation, mesh)
 
 
 def ours(text, mesh):
@@ -111,6 +94,6 @@ def misplaced(text, stats):
         theirs_here = shardy.axes_of(said, shape, mesh)
         if len(ours(placed, mesh)) > len(shape):     # the two parts of complex numbers are whole
             theirs_here = [*theirs_here, []]
-        if ours(placed, mesh) != theirs_here and not splits_unevenly(theirs_here, shape):
+        if ours(placed, mesh) != theirs_here and not shardy.splits_unevenly(theirs_here, shape):
             differ[name] = "ours %s, Shardy's %s" % (placed, said)
     return differ, uneven
