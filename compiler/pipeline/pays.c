@@ -255,7 +255,7 @@ static bool
 are_alike(const StackSum *a, const StackSum *b)
 {
 	return a->collective->kind == b->collective->kind && a->trips == b->trips
-		&& axes_equal(a->collective->axes, b->collective->axes)
+		&& !a->join == !b->join && axes_equal(a->collective->axes, b->collective->axes)
 		&& type_equal(&a->collective->operands[0]->type,
 			&b->collective->operands[0]->type);
 }
@@ -299,18 +299,23 @@ tell_sums(const StackSum *sum, int n, int64_t before, const Tried *tried, bool f
 	Module *m = op->module;
 	Text t = {0};
 
-	text_printf(&t, "%s in %lld trips with its %s over ", op->label, (long long)sum->trips,
-		ops[op->kind].hlo);
+	text_printf(&t, "%s in %lld %s with its %s over ", op->label, (long long)sum->trips,
+		sum->join ? "parts" : "trips", ops[op->kind].hlo);
 	text_axes(&t, &m->mesh, op->axes);
-	text_add(&t, " behind the loop");
+	text_add(&t, sum->join ? " behind all" : " behind the loop");
 	if (n > 1)
 		text_printf(&t, ", %d times", n);
 	text_add(&t, ": ");
 	text_picoseconds(&t, before);
-	text_add(&t, " a run as it is; a slice in each trip ");
+	text_add(&t,
+		sum->join ? " a run as it is; each part by itself "
+			  : " a run as it is; a slice in each trip ");
 	text_picoseconds(&t, tried->time);
 	text_add(&t, fits ? "" : " and more than the memory");
-	text_add(&t, fits && tried->time < before ? ": done in each trip" : ": left as it is");
+	text_add(&t,
+		!fits || tried->time >= before ? ": left as it is"
+			: sum->join	       ? ": done of each part"
+					       : ": done in each trip");
 	diag(m->session, DIAG_schedule, op->range, "%s", t.s);
 	text_free(&t);
 }

@@ -36,12 +36,14 @@ typedef struct Pipelining {
 typedef void ChoosePipelining(Module *m, Pipelining *p);
 
 /* A sum over devices of a stack that a loop fills, slice by slice, which each trip could do of
-   its slice. */
+   its slice; or of what is put together of parts, which could be done of each. */
 typedef struct StackSum {
-	Op *collective, *loop;
-	Op *update; /* that writes the slice */
-	int index;  /* of the stack, among what the loop carries */
-	int64_t trips;
+	Op *collective;
+	Op *join; /* that puts the parts together; NULL: a loop fills the stack */
+	Op *loop;
+	Op *update;    /* that writes the slice */
+	int index;     /* of the stack, among what the loop carries */
+	int64_t trips; /* or parts */
 	bool taken;
 } StackSum;
 

@@ -47,6 +47,10 @@ is_handed_on(const Staged *s, const Value *param)
 	return loop_hands_on(s->loop->op, param->index);
 }
 
+/* joined.c: the collective sums what is put together; its parts are summed instead */
+bool joined_find(Op *collective, StackSum *sum);
+void joined_apply(Module *m, const StackSum *sum);
+
 /* iterations.c: the loop written again */
 void iterations_write(const Staged *s);
 

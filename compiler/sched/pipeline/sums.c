@@ -156,7 +156,11 @@ find_sum(Op *collective, StackSum *sum)
 	if (!is_for_sum(loop, i, update) || !goes_by_slices(collective, update))
 		return false;
 	bool all = writes_all(update, body->params[0], &s, &same);
-	*sum = (StackSum){collective, loop, update, i, s.trips, false};
+	*sum = (StackSum){.collective = collective,
+		.loop = loop,
+		.update = update,
+		.index = i,
+		.trips = s.trips};
 	return same && (all || is_identity(loop->operands[i], collective));
 }
 
@@ -167,7 +171,7 @@ stack_sums_find(Module *m, StackSums *sums)
 
 	module_count_uses(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (find_sum(op, &sum))
+		if (find_sum(op, &sum) || joined_find(op, &sum))
 			APPEND(sums->arena, sums->v, sums->n, sum);
 }
 
@@ -279,7 +283,10 @@ stack_sums_apply(Module *m, const StackSums *sums)
 
 	for (int i = 0; i < sums->n; i++)
 		if (sums->v[i].taken) {
-			apply(m, &sums->v[i]);
+			if (sums->v[i].join)
+				joined_apply(m, &sums->v[i]);
+			else
+				apply(m, &sums->v[i]);
 			changed = true;
 		}
 	if (changed)
