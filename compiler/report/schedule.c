@@ -345,6 +345,24 @@ text_combined(Text *t, const TimelineStep *s)
 	text_seconds(t, apart * (double)s->trips);
 }
 
+/* Once for all of one place of which the same is said. */
+static void
+say(Telling *telling, const Op *op, Text *t)
+{
+	const char *text = text_take(t, telling->arena);
+	const char *key =
+		arena_printf(telling->arena, "%d:%d:%s", op->range.file, op->range.begin, text);
+	Told *told = table_get(telling->known, key);
+
+	if (!told) {
+		told = NEW(telling->arena, Told);
+		*told = (Told){text, op->range, 0};
+		table_set(telling->known, key, told);
+		APPEND(telling->arena, telling->all, telling->n, told);
+	}
+	told->n++;
+}
+
 static void
 tell(Telling *telling, int i)
 {
@@ -360,17 +378,31 @@ tell(Telling *telling, int i)
 		text_combined(&t, s);
 	text_add(&t, "): ");
 	text_fate(telling, &t, i);
-	const char *text = text_take(&t, telling->arena);
-	const char *key = arena_printf(telling->arena, "%d:%d:%s", s->op->range.file,
-		s->op->range.begin, text);
-	Told *told = table_get(telling->known, key);
-	if (!told) {
-		told = NEW(telling->arena, Told);
-		*told = (Told){text, s->op->range, 0};
-		table_set(telling->known, key, told);
-		APPEND(telling->arena, telling->all, telling->n, told);
+	say(telling, s->op, &t);
+}
+
+/* Of what no step is told. */
+static void
+tell_without_time(Telling *telling)
+{
+	const Timeline *timeline = telling->timeline;
+	const Module *m = timeline->module;
+	bool *told = NEW_ARRAY(telling->arena, bool, m->nops + 1);
+
+	for (int i = 0; i < timeline->n; i++)
+		told[timeline->steps[i].op->id] = true;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		Text t = {0};
+		if (!op_communicates(op) || told[op->id] || op->combined)
+			continue;
+		text_printf(&t, "%s over ", ops[op->kind].hlo);
+		text_axes(&t, &m->mesh, op->axes);
+		text_printf(&t,
+			" of %s: in a branch that takes less than the other, or never runs; "
+			"no time is told of it",
+			op->label);
+		say(telling, op, &t);
 	}
-	told->n++;
 }
 
 /* Of a done that of its transfer. */
@@ -407,6 +439,7 @@ tell_schedule(const Timeline *timeline)
 	for (int i = 0; i < timeline->n; i++)
 		if (timeline->steps[i].moves && timeline->steps[i].total)
 			tell(&telling, i);
+	tell_without_time(&telling);
 	for (int i = 0; i < telling.n; i++) {
 		const Told *told = telling.all[i];
 		Text copies = {0};
