@@ -70,7 +70,9 @@ typedef struct Ledger {
 typedef struct Collective {
 	const PlannedMove *x;
 	const Op *move; /* itself, or the first that moves for it; NULL: none is left */
-	bool in_pieces;
+	bool async;	/* it, or some of it, is beside work */
+	bool in_ring;
+	int64_t times; /* that a part of it is moved as it is itself */
 } Collective;
 
 /* The module's, empty. */
@@ -84,5 +86,7 @@ const Ledger *module_ledger(Module *m);
 void module_note_planned(Module *m);
 /* As many as there are in `planned`, the module's, or what it would be now. */
 Collective *planned_collectives(Module *m, const PlannedRun **planned);
+/* In how many it is moved; 1 or less: as a whole. */
+int64_t collective_pieces(const Collective *collective);
 
 #endif

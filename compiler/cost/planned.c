@@ -8,6 +8,7 @@
  * do (Op.planned).  A module of which nothing is noted has those that are in it.
  */
 #include "cost/ledger.h"
+#include "ir/flow.h"
 
 /* A row of the ledger. */
 static PlannedMove
@@ -60,13 +61,39 @@ module_note_planned(Module *m)
 		die("collectives of the ledger are not those of the program");
 }
 
-/* An op is the first that does a move. */
+/* Is there work between its begin and its done? */
+static bool
+has_work_beside(const Op *move)
+{
+	for (const Op *op = move->async ? move->next : NULL; op; op = op->next) {
+		if (op->kind == O_done && op->operands[0]->def == move)
+			return false;
+		if (op_has_blocks(op) || (op_is_step(op) && !op_communicates(op)))
+			return true;
+	}
+	return false;
+}
+
+/* An op does a move, or some of it. */
 static void
-note_move(Collective *collective, const Op *op)
+note_move(Collective *collective, const Transfer *x)
 {
 	if (!collective->move)
-		collective->move = op;
-	collective->in_pieces |= op->whole != NULL;
+		collective->move = x->op;
+	collective->async |= has_work_beside(x->op);
+	collective->in_ring |= x->op->whole && x->kind != collective->x->kind;
+	if (x->kind == collective->x->kind)
+		collective->times += lesser(x->trips, INT64_MAX - collective->times);
+}
+
+/* Each device's part goes round by itself; else it is cut, or done of a slice in each trip. */
+int64_t
+collective_pieces(const Collective *collective)
+{
+	const PlannedMove *x = collective->x;
+
+	return collective->in_ring ? axes_size(&x->axes)
+				   : collective->times / greater(x->trips, 1);
 }
 
 Collective *
@@ -83,14 +110,16 @@ planned_collectives(Module *m, const PlannedRun **planned)
 		const Op *op = l->transfers[i].op;
 		int number = op->whole ? op->whole->planned : op->planned;
 		if (!noted)
-			note_move(&all[i], op);
+			note_move(&all[i], &l->transfers[i]);
 		else if (number)
-			note_move(&all[number - 1], op);
+			note_move(&all[number - 1], &l->transfers[i]);
 	}
 	for (int i = 0; i < p->n; i++)
 		if (p->moves[i].with) {
 			all[i].move = all[p->moves[i].with - 1].move;
-			all[i].in_pieces = all[p->moves[i].with - 1].in_pieces;
+			all[i].async = all[p->moves[i].with - 1].async;
+			all[i].in_ring = all[p->moves[i].with - 1].in_ring;
+			all[i].times = all[p->moves[i].with - 1].times;
 		}
 	return all;
 }

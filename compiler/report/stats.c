@@ -58,10 +58,9 @@ json_collective(Text *t, const Module *m, const Collective *collective, int comb
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, ",
-		collective->move && collective->move->async ? "true" : "false");
-	if (collective->in_pieces)
-		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(&x->axes));
+	text_printf(t, ", \"async\": %s, ", collective->async ? "true" : "false");
+	if (collective_pieces(collective) > 1)
+		text_printf(t, "\"pieces\": %lld, ", (long long)collective_pieces(collective));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
 	text_add(t, "\"reason\": ");

@@ -354,9 +354,9 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 }
 
 /* Where memory is full: the less the thread is ahead of the program, and the less room there
-   is, the less is held; so it is if only those begin early that do by default.  The first way
-   that takes so long or less, or the quickest of those that fit.  What the first takes is known,
-   if not of so many bytes. */
+   is, the less is held; so it is if only those begin early that do by default.  The first
+   way that takes so long or less, or the quickest of those that fit.  What the first takes
+   is known, if not of so many bytes. */
 static Scheduled
 schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t spare,
 	int64_t within)
