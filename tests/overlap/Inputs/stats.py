@@ -27,18 +27,18 @@ def entries(path):
 
 
 def main():
-    shdc, *paths = sys.argv[1:]
+    shdc, paths = sys.argv[1].split(), sys.argv[2:]
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         dump = os.path.join(folder, "dump.hlo")
         for path, entry in ((p, e) for p in paths for e in entries(p)):
-            plain = stats(shdc, "--emit=stats", "--overlap=none", *entry, path)
+            plain = stats(*shdc, "--emit=stats", "--overlap=none", *entry, path)
             if not plain:
                 continue
             for mode in "auto", "async", "xla":
                 options = [*entry, "--overlap=" + mode, path]
-                told = stats(shdc, "--emit=stats,schedule=" + dump, *options)
-                again = stats(shdc, "--emit=stats", dump)
+                told = stats(*shdc, "--emit=stats,schedule=" + dump, *options)
+                again = stats(*shdc, "--emit=stats", dump)
                 if not told or told != again or unscheduled(told) != unscheduled(plain):
                     print(*options, "dump" if told != again else "", sep=" ")
                     wrong += 1
