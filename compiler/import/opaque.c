@@ -261,23 +261,33 @@ find_rule(Import *in, const MlirOp *op, Type *types)
 
 /* ---- rules that the program states */
 
+/* What is in it; nothing if it is of another kind. */
+static List
+items_of(const MlirAttr *attr, MlirKind kind)
+{
+	return attr && attr->kind == kind ? attr->items : (List){0};
+}
+
 /* The factors of a dim: i to z, then i_1 to z_1, ...; false: it is none. */
 static bool
 read_dim(const char *text, ExternDim *dim)
 {
 	enum { FIRST = 'i', LETTERS = 'z' - 'i' + 1 };
 
-	for (dim->n = 0; *text;) {
-		long letter = *text++ - FIRST;
+	for (dim->n = 0; text && *text;) {
+		long letter = *text++ - FIRST, round = 0;
 		if (letter < 0 || letter >= LETTERS || dim->n == MAX_RANK)
 			return false;
 		if (*text == '_')
-			letter += LETTERS * strtol(text + 1, (char **)&text, 10);
-		if (letter < 0 || letter >= RULE_LETTERS)
+			round = strtol(text + 1, (char **)&text, 10);
+		if (round < 0 || round >= RULE_LETTERS)
+			return false;
+		letter += LETTERS * round;
+		if (letter >= RULE_LETTERS)
 			return false;
 		dim->letters[dim->n++] = (int8_t)letter;
 	}
-	return true;
+	return text != NULL;
 }
 
 /* Those named in a list, as bits. */
@@ -298,7 +308,7 @@ static bool
 read_terms(List tensors, ExternTerm *terms)
 {
 	for (int t = 0; t < tensors.n; t++) {
-		List dims = ((const MlirAttr *)tensors.v[t])->items;
+		List dims = items_of(tensors.v[t], MLIR_list);
 		if (dims.n > MAX_RANK)
 			return false;
 		terms[t].rank = dims.n;
@@ -332,14 +342,14 @@ read_kinds(const MlirAttr *stated, ExternRule *rule)
 		uint64_t letters = 0;
 		for (int kind = EXTERN_reduction; kind < EXTERN_KINDS; kind++)
 			if (!strcmp(fact->name, extern_kind_names[kind])) {
-				if (!read_letters(fact->value->items, &letters))
+				if (!read_letters(items_of(fact->value, MLIR_list), &letters))
 					return false;
 				for (int letter = 0; letter < RULE_LETTERS; letter++)
 					if (letters >> letter & 1)
 						rule->kinds[letter] = (uint8_t)kind;
 			}
 		if (!strcmp(fact->name, "blocked_propagation")
-			&& !read_letters(fact->value->items, &rule->blocked))
+			&& !read_letters(items_of(fact->value, MLIR_list), &rule->blocked))
 			return false;
 	}
 	return true;
@@ -352,18 +362,19 @@ read_kinds(const MlirAttr *stated, ExternRule *rule)
 static bool
 stated_rule(Import *in, const MlirAttr *stated, ExternRule *rule)
 {
-	const MlirAttr *operands = mlir_attribute(in->program, stated->items, "operands");
-	const MlirAttr *results = mlir_attribute(in->program, stated->items, "results");
-	const MlirAttr *sizes = mlir_attribute(in->program, stated->items, "sizes");
+	const List facts = items_of(stated, MLIR_dict);
+	const MlirAttr *sizes = mlir_attribute(in->program, facts, "sizes");
+	List operands = items_of(mlir_attribute(in->program, facts, "operands"), MLIR_list);
+	List results = items_of(mlir_attribute(in->program, facts, "results"), MLIR_list);
 
-	if (stated->kind != MLIR_dict || !operands || !results || !sizes)
+	if (!sizes || sizes->kind != MLIR_dict)
 		return false;
 	*rule = (ExternRule){.sized = true,
-		.noperands = operands->items.n,
-		.nterms = operands->items.n + results->items.n};
+		.noperands = operands.n,
+		.nterms = operands.n + results.n};
 	rule->terms = NEW_ARRAY(in->arena, ExternTerm, rule->nterms + 1);
-	return read_terms(operands->items, rule->terms)
-		&& read_terms(results->items, rule->terms + rule->noperands)
+	return read_terms(operands, rule->terms)
+		&& read_terms(results, rule->terms + rule->noperands)
 		&& read_sizes(sizes->items, rule) && read_kinds(stated, rule);
 }
 
