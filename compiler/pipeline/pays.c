@@ -156,6 +156,19 @@ pipelining_that_pays(Module *m, Pipelining *p)
 	choose_trips(m, p, NULL);
 }
 
+/* What it takes with the trips that pay. */
+static void
+try_trips(Module *m, Tried *tried)
+{
+	Pipelining p = {.arena = m->arena};
+
+	pipelining_find(m, &p);
+	if (p.n)
+		choose_trips(m, &p, tried);
+	else
+		find_out(m, tried);
+}
+
 /* ---- what branches move ------------------------------------------------------------- */
 
 typedef struct TryMoves {
@@ -169,17 +182,12 @@ try_moves(void *data, int64_t i)
 {
 	const TryMoves *t = data;
 	Module *m = t->module;
-	Pipelining p = {.arena = m->arena};
 
 	(void)i;
 	m->session->err = NULL;
 	if (t->moves)
 		branch_moves_apply(m, t->moves);
-	pipelining_find(m, &p);
-	if (p.n)
-		choose_trips(m, &p, t->tried);
-	else
-		find_out(m, t->tried);
+	try_trips(m, t->tried);
 }
 
 static Tried
@@ -224,16 +232,11 @@ try_sums(void *data, int64_t i)
 {
 	const TrySums *t = data;
 	Module *m = t->module;
-	Pipelining p = {.arena = m->arena};
 
 	(void)i;
 	m->session->err = NULL;
 	stack_sums_apply(m, t->sums);
-	pipelining_find(m, &p);
-	if (p.n)
-		choose_trips(m, &p, t->tried);
-	else
-		find_out(m, t->tried);
+	try_trips(m, t->tried);
 }
 
 /* With those that are taken. */
