@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "cost/tracks.h"
+#include "link_tasks.h"
 
 enum { MOST_TASKS = 16, LOOPS = 1000 };
 
@@ -21,32 +21,6 @@ draw(int64_t n)
 {
 	state = state * 6364136223846793005u + 1442695040888963407u;
 	return (int64_t)((state >> 33) % (uint64_t)n);
-}
-
-static const LinkSet link_sets[] = {{{0}}, {{1}}, {{2}}, {{3}}}; /* by their bits */
-
-static Task
-run(int64_t picoseconds)
-{
-	return (Task){.picoseconds = picoseconds};
-}
-
-static Task
-move(TaskKind kind, int64_t picoseconds, int64_t links)
-{
-	return (Task){
-		.kind = kind,
-		.moves = true,
-		.picoseconds = picoseconds,
-		.shared = picoseconds,
-		.links = &link_sets[links],
-	};
-}
-
-static Task
-done(int start)
-{
-	return (Task){.kind = TASK_done, .start = start};
 }
 
 static Task

@@ -1,7 +1,7 @@
 /*
  * timeline_test.c - tasks on tracks, as records made by hand.
  */
-#include "cost/tracks.h"
+#include "link_tasks.h"
 #include "cost/turns.h"
 
 static int tests;
@@ -10,32 +10,6 @@ static void
 ok(bool good, const char *name)
 {
 	printf("%s %d - %s\n", good ? "ok" : "not ok", ++tests, name);
-}
-
-static Task
-run(int64_t picoseconds)
-{
-	return (Task){.picoseconds = picoseconds};
-}
-
-static const LinkSet link_sets[] = {{{0}}, {{1}}, {{2}}, {{3}}}; /* by their bits */
-
-static Task
-move(TaskKind kind, int64_t picoseconds, LinkParts links)
-{
-	return (Task){
-		.kind = kind,
-		.moves = true,
-		.picoseconds = picoseconds,
-		.shared = picoseconds,
-		.links = &link_sets[links],
-	};
-}
-
-static Task
-done(int start)
-{
-	return (Task){.kind = TASK_done, .start = start};
 }
 
 /* Runs them and says so if they do not end at `end`. */
