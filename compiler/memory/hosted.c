@@ -15,10 +15,8 @@
 static const Value *
 buffer_value(const Lives *l, const Value *v)
 {
-	const Shared *s = l->shared[v->id];
+	const Shared *s = lives_outermost(l->shared[v->id]);
 
-	while (s && s->within)
-		s = s->within;
 	return s ? s->lives[0].value : NULL;
 }
 

@@ -64,6 +64,14 @@ typedef struct LifeSpan {
 	int from, to;
 } LifeSpan;
 LifeSpan lives_span(const Shared *s);
+/* The buffer that has all of it, if it is a range of another; NULL stays NULL. */
+static inline const Shared *
+lives_outermost(const Shared *s)
+{
+	while (s && s->within)
+		s = s->within;
+	return s;
+}
 /* The buffer of which that value is the first, by its id; NULL: it is no first one, or that of
    a range of another. */
 const Shared *lives_buffer(const Lives *l, int value);

@@ -100,12 +100,10 @@ find_slices(const Module *m, int *n, Arena *a)
 static bool
 take_room(Room *room, const Op *slice)
 {
-	const Shared *whole = room->lives->shared[slice->operands[0]->id];
+	const Shared *whole = lives_outermost(room->lives->shared[slice->operands[0]->id]);
 	const LifeSpan part = lives_span(room->lives->shared[slice->results[0]->id]);
 	int64_t less = type_bytes(&slice->results[0]->type);
 
-	while (whole->within)
-		whole = whole->within;
 	int64_t more = type_bytes(&whole->lives[0].value->type);
 	int end = lives_span(whole).to;
 	for (int i = end + 1; i <= part.to; i++)

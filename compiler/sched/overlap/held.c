@@ -33,10 +33,8 @@ static Buffer *
 buffer_of(Held *h, const Value *v)
 {
 	const Value *root = h->lives->root[v->id];
-	const Shared *shared = root ? h->lives->shared[root->id] : NULL;
+	const Shared *shared = root ? lives_outermost(h->lives->shared[root->id]) : NULL;
 
-	while (shared && shared->within)
-		shared = shared->within;
 	if (!root)
 		return NULL;
 	int *number = &h->of[shared ? shared->lives[0].value->id : root->id];
