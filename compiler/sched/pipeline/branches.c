@@ -7,7 +7,6 @@
  *
  * So in a loop it may be begun a trip early, before it is known which branch is taken.
  */
-#include <string.h>
 #include "ir/make.h"
 #include "sched/fuse/fuse.h"
 #include "sched/pipeline/pipeline.h"
@@ -18,17 +17,8 @@ enum { THEN, ELSE };
 static bool
 move_alike(const Op *a, const Op *b)
 {
-	int attrs = __builtin_popcountll(a->has);
-
-	if (a->kind != b->kind || a->has != b->has || !axes_equal(a->axes, b->axes)
-		|| !a->from != !b->from || (a->from && !axes_equal(a->from, b->from)))
-		return false;
-	for (int i = 0; i < attrs; i++) {
-		const Ints *x = a->attrs[i], *y = b->attrs[i];
-		if (x->n != y->n || memcmp(x->v, y->v, (size_t)x->n * sizeof *x->v) != 0)
-			return false;
-	}
-	return true;
+	return op_same_rule(a, b) && axes_equal(a->axes, b->axes) && !a->from == !b->from
+		&& (!a->from || axes_equal(a->from, b->from));
 }
 
 /* It moves what the branch is given, whatever else is done there. */
