@@ -23,16 +23,14 @@ typedef struct Use {
 typedef struct Residency {
 	Use *uses; /* by value id */
 	int64_t limit;
-	bool *changed; /* NULL, or by value id */
-	bool any;
+	Changed *changed; /* NULL: nobody asks */
 } Residency;
 
 static void
 set_on_chip(Residency *r, Value *v, bool on_chip)
 {
 	if (v->on_chip != on_chip && r->changed)
-		r->changed[v->id] = true;
-	r->any |= v->on_chip != on_chip;
+		APPEND(r->changed->arena, r->changed->v, r->changed->n, v);
 	v->on_chip = on_chip;
 }
 
@@ -128,8 +126,8 @@ place_block(Residency *r, const Block *b, int64_t taken)
 	}
 }
 
-bool
-residency_find(Module *m, bool *changed)
+void
+residency_find(Module *m, Changed *changed)
 {
 	Arena *scratch = arena_new();
 	Residency r = {.uses = NEW_ARRAY(scratch, Use, m->nvalues + 1),
@@ -138,5 +136,4 @@ residency_find(Module *m, bool *changed)
 
 	place_block(&r, m->entry, 0);
 	arena_free(scratch);
-	return r.any;
 }

@@ -6,8 +6,15 @@
 
 #include "ir/ir.h"
 
-/* Sets `on_chip` of all values; false: as it was.  `changed`, NULL or by value id: of which it
-   is another now.  Requires L_fused and module_number(). */
-bool residency_find(Module *m, bool *changed);
+/* Values of which it is another now. */
+typedef struct Changed {
+	Arena *arena;
+	const Value **v;
+	int n;
+} Changed;
+
+/* Sets `on_chip` of all values.  `changed` may be NULL.  Requires L_fused and
+   module_number(). */
+void residency_find(Module *m, Changed *changed);
 
 #endif

@@ -4,6 +4,7 @@
  * From event to event: the next is the end of whatever is under way, or of the
  * latency before its data.  Between two events everything has one pace.
  */
+#include <string.h>
 #include "cost/tracks.h"
 
 enum { MOST_BESIDE = 64 }; /* of others bodies know no end */
@@ -18,9 +19,10 @@ typedef struct Flight {
 } Flight;
 
 struct Tracks {
+	Arena *arena;
 	int64_t now;
 	Flight *flights;
-	int n;
+	int n, room;
 	bool computes;	      /* the thread does */
 	bool changed;	      /* other transfers have links than when the paces were set */
 	LinkSums users;	      /* of those whose latency is over, and what is beside all */
@@ -202,11 +204,25 @@ next_event(Tracks *tracks)
 }
 
 static void
+make_room(Tracks *tracks)
+{
+	enum { FIRST_ROOM = 16 };
+	Flight *flights = tracks->flights;
+
+	tracks->room = greater(FIRST_ROOM, 2 * tracks->room);
+	tracks->flights = NEW_ARRAY(tracks->arena, Flight, tracks->room);
+	if (tracks->n)
+		memcpy(tracks->flights, flights, (size_t)tracks->n * sizeof *flights);
+}
+
+static void
 take_off(Tracks *tracks, Task *task, int64_t time)
 {
 	task->flight = 0;
 	if (!time)
 		return;
+	if (tracks->n == tracks->room)
+		make_room(tracks);
 	tracks->flights[tracks->n++] = (Flight){
 		.task = task,
 		.latency = time - task->shared,
@@ -218,11 +234,11 @@ take_off(Tracks *tracks, Task *task, int64_t time)
 }
 
 Tracks *
-tracks_new(Arena *a, int n, const LinkSums *beside)
+tracks_new(Arena *a, const LinkSums *beside)
 {
 	Tracks *tracks = NEW(a, Tracks);
 
-	tracks->flights = NEW_ARRAY(a, Flight, n + 1);
+	tracks->arena = a;
 	if (beside)
 		tracks->users = *beside;
 	return tracks;
@@ -332,7 +348,7 @@ mark_critical(Task *tasks, int n, int64_t thread, int64_t end)
 int64_t
 tracks_run(Task *tasks, int n, const LinkSums *beside, Arena *a)
 {
-	Tracks *tracks = tracks_new(a, n, beside);
+	Tracks *tracks = tracks_new(a, beside);
 
 	for (int i = 0; i < n; i++)
 		tracks_add(tracks, tasks, &tasks[i]);

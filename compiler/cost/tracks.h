@@ -66,7 +66,7 @@ int64_t tracks_run(Task *tasks, int n, const LinkSums *beside, Arena *a);
 
 /* The same, a task after the other, by whoever decides which comes next. */
 typedef struct Tracks Tracks;
-Tracks *tracks_new(Arena *a, int n, const LinkSums *beside); /* so many tasks at most */
+Tracks *tracks_new(Arena *a, const LinkSums *beside);
 /* The thread comes to it, and goes on when it is over, or begun; `tasks` as above. */
 void tracks_add(Tracks *tracks, Task *tasks, Task *task);
 int64_t tracks_now(const Tracks *tracks);

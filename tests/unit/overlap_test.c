@@ -86,7 +86,7 @@ static int64_t
 time_so_far(Search *search)
 {
 	Arena *a = arena_new();
-	Tracks *tracks = tracks_new(a, search->n, NULL);
+	Tracks *tracks = tracks_new(a, NULL);
 
 	for (int i = 0; i < search->n; i++)
 		tracks_add(tracks, search->tasks, &search->tasks[i]);

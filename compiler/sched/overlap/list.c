@@ -436,7 +436,7 @@ begin_listing(Listing *list, Taste taste)
 		0;
 	list->least = 0;
 	list->left = list->work;
-	list->tracks = tracks_new(g->arena, MOST_FLIGHTS + 1, NULL);
+	list->tracks = tracks_new(g->arena, NULL);
 	if (g->held)
 		held_begin(g->held);
 	for (int i = 0; i < g->n; i++) {

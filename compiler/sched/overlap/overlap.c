@@ -207,19 +207,23 @@ has_transfers(const Module *m)
 /* What is known since it was put in order. */
 typedef struct Retiming {
 	Scheduling *s;
-	const bool *changed; /* by value id: it is on the chip, or is not any more */
+	const bool *changed; /* by op id: what it reads or writes is on the chip, or is not any
+				more */
 	int *at;	     /* by op id: its task */
 } Retiming;
 
-static bool
-price_changed(const Retiming *known, const Op *op)
+static const bool *
+changed_ops(const Scheduling *s, const Module *m, const Changed *values)
 {
-	bool changed = is_one_of_several(op);
+	bool *changed = NEW_ARRAY(s->arena, bool, m->nops + 1);
 
-	for (int i = 0; i < op->noperands; i++)
-		changed |= known->changed[op->operands[i]->id];
-	for (int i = 0; i < op->nresults; i++)
-		changed |= known->changed[op->results[i]->id];
+	for (int i = 0; i < values->n; i++) {
+		const Value *v = values->v[i];
+		if (v->def)
+			changed[v->def->id] = true;
+		for (const User *user = s->users[v->id]; user; user = user->next)
+			changed[user->op->id] = true;
+	}
 	return changed;
 }
 
@@ -235,8 +239,8 @@ task_again(const Retiming *known, const Op *op)
 		Body second = block_again(known, op->bodies[1]);
 		return task_of_bodies(op, first, second, known->s->arena);
 	}
-	Task task =
-		price_changed(known, op) ? task_priced(known->s, op) : known->s->tasks[op->id];
+	bool changed = known->changed[op->id] || is_one_of_several(op);
+	Task task = changed ? task_priced(known->s, op) : known->s->tasks[op->id];
 	task.kind = op->async ? TASK_start : TASK_run;
 	return task;
 }
@@ -335,11 +339,12 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	int64_t time = schedule_block(s, m->entry).alone;
 	int64_t serial = serial_time(s, m->entry);
 	FitResult fit = any_order_fits ? FIT_as_it_is : fit_memory(m, way.bytes);
-	bool *changed = NEW_ARRAY(a, bool, m->nvalues + 1);
+	Changed changed = {.arena = a};
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */
-	bool other = residency_find(m, changed) || fit == FIT_shortened || s->combines;
-	const Retiming again = {s, changed, NEW_ARRAY(a, int, m->nops + 1)};
+	residency_find(m, &changed);
+	bool other = changed.n || fit == FIT_shortened || s->combines;
+	const Retiming again = {s, changed_ops(s, m, &changed), NEW_ARRAY(a, int, m->nops + 1)};
 	Scheduled is = {.way = way,
 		.time = fit && other ? block_again(&again, m->entry).alone : time,
 		.least = time,
