@@ -24,6 +24,7 @@ enum {
 typedef struct Chunk {
 	struct Chunk *next;
 	size_t used, size;
+	bool large; /* of one allocation */
 	int images; /* that it is kept in */
 	_Alignas(ALIGNMENT) char data[];
 } Chunk;
@@ -31,6 +32,7 @@ typedef struct Chunk {
 struct Arena {
 	Chunk *current; /* and, through next, all earlier ones */
 	size_t filled;	/* bytes of the earlier chunks, but for large ones */
+	Chunk *spare;	/* since it was reset: zeroed */
 };
 
 static bool
@@ -82,33 +84,55 @@ arena_new(void)
 	return a;
 }
 
-void
-arena_free(Arena *a)
+static void
+chunks_free(Chunk *chunk)
 {
-	Chunk *next;
-
-	for (Chunk *chunk = a->current; chunk; chunk = next) {
+	for (Chunk *next; chunk; chunk = next) {
 		next = chunk->next;
 		chunk_free(chunk);
 	}
+}
+
+void
+arena_free(Arena *a)
+{
+	chunks_free(a->current);
+	chunks_free(a->spare);
 	free(a);
 }
 
-/* The chunk in use, still warm, serves again. */
+/* What it needed once it has: the chunks serve again, the one in use, still warm, first. */
 void
 arena_reset(Arena *a)
 {
-	Chunk *chunk = a->current, *next;
+	Chunk *current = a->current, *next;
 
-	for (Chunk *old = chunk->next; old; old = next) {
-		next = old->next;
-		chunk_free(old);
+	for (Chunk *chunk = current; chunk; chunk = next) {
+		next = chunk->next;
+		memset(chunk->data, 0, chunk->used);
+		chunk->used = 0;
+		chunk->next = chunk == current ? NULL : a->spare;
+		if (chunk != current)
+			a->spare = chunk;
 	}
-	chunk->next = NULL;
-	memset(chunk->data, 0, chunk->used);
-	chunk->used = 0;
-	a->current = chunk;
 	a->filled = 0;
+}
+
+/* A spare one of so many bytes or more, if it is not far larger than `wanted`. */
+static Chunk *
+chunk_get(Arena *a, size_t bytes, size_t wanted, bool large)
+{
+	for (Chunk **link = &a->spare; *link; link = &(*link)->next) {
+		Chunk *chunk = *link;
+		if (chunk->large == large && chunk->size >= bytes
+			&& (!large || chunk->size / 2 <= wanted)) {
+			*link = chunk->next;
+			return chunk;
+		}
+	}
+	Chunk *chunk = chunk_new(wanted);
+	chunk->large = large;
+	return chunk;
 }
 
 /* ---- as it was --------------------------------------------------------------------- */
@@ -184,16 +208,17 @@ arena_alloc(Arena *a, size_t bytes)
 
 	if (bytes > CHUNK_BYTES / 4) {
 		/* Its own chunk, behind the current one, which stays open. */
-		Chunk *large = chunk_new(bytes);
+		Chunk *large = chunk_get(a, bytes, bytes, true);
 		large->used = bytes;
 		large->next = chunk->next;
 		chunk->next = large;
 		return large->data;
 	}
 	if (start + bytes > chunk->size) {
+		size_t room = a->filled + chunk->size < HUGE_BYTES ? CHUNK_BYTES
+								   : HUGE_BYTES - sizeof *chunk;
 		a->filled += chunk->size;
-		chunk = chunk_new(
-			a->filled < HUGE_BYTES ? CHUNK_BYTES : HUGE_BYTES - sizeof *chunk);
+		chunk = chunk_get(a, bytes, room, false);
 		chunk->next = a->current;
 		a->current = chunk;
 		start = 0;

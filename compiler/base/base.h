@@ -49,7 +49,7 @@ NORETURN void out_of_memory(void);
 typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
-void arena_reset(Arena *a); /* as new; for what one step of many needs */
+void arena_reset(Arena *a); /* as new, but for its room; for what one step of many needs */
 /* What an arena holds is kept, and is there again at the same addresses after
    arena_restore(), or arena_return(), which frees the image; what was made meanwhile is gone
    then.  Of several the last goes first. */

@@ -9,7 +9,7 @@
 /* Values of which it is another now. */
 typedef struct Changed {
 	Arena *arena;
-	const Value **v;
+	Value **v;
 	int n;
 } Changed;
 

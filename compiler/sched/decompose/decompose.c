@@ -182,6 +182,7 @@ attempt(void *data, int64_t i)
 	Outcome *outcome = trial->outcome;
 
 	m->session->err = NULL;
+	m->unnamed = true;
 	if (trial->span.first)
 		cut_to_span(trial);
 	if (trial->key)

@@ -9,6 +9,7 @@
  */
 #include "cost/timeline.h"
 #include "ir/flow.h"
+#include "memory/plan.h"
 #include "memory/strips.h"
 #include "sched/overlap/overlap.h"
 
@@ -251,7 +252,9 @@ graph_of(Block *b, Scheduling *s)
 	add_edges(g, s);
 	graph_find_paths(g);
 	if (s->spare < INT64_MAX) {
-		g->held = s->held = held_new(b, s->lives, s->held, s->arena);
+		if (!s->places)
+			s->places = held_places(s->lives, s->lives->arena);
+		g->held = s->held = held_new(b, s->places, s->held, s->arena);
 		g->crowded = held_most(g) + s->spare / 2;
 		g->room = g->crowded + s->spare / 2;
 	}
@@ -313,14 +316,36 @@ scheduling_new(Module *m, Arena *a)
 {
 	Scheduling *s = NEW(a, Scheduling);
 
-	*s = (Scheduling){.arena = a, .lives = lives_find(m, a)};
+	*s = (Scheduling){.nops = m->nops,
+		.nvalues = m->nvalues,
+		.lives = lives_find(m, a),
+		.arena = a};
 	join_pairs(s->lives);
+	s->most = plan_most(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
 	s->tasks = NEW_ARRAY(a, Task, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
-	s->kept = NEW_ARRAY(a, const Block *, m->nvalues + 1);
 	find_users(s);
 	find_tasks(s, m);
+	s->arena = arena_new();
 	return s;
+}
+
+void
+scheduling_begin(Scheduling *s)
+{
+	arena_reset(s->arena);
+	s->kept = NEW_ARRAY(s->arena, const Block *, s->nvalues + 1);
+	s->combines = false;
+	s->held = NULL;
+	s->written = NULL;
+	s->nwritten = 0;
+	s->changed = (Changed){.arena = s->arena};
+}
+
+void
+scheduling_free(Scheduling *s)
+{
+	arena_free(s->arena);
 }

@@ -21,23 +21,36 @@ typedef struct Buffer {
 
 struct Held {
 	Arena *arena;
-	const Lives *lives;
-	int *of; /* by id of a buffer's first value: its number; of all blocks */
+	const int *places; /* by value id */
+	int *of;	   /* by place: its number in a block; of all blocks */
 	Buffer *buffers;
 	int n;
 	int64_t now, most;
 };
 
+const int *
+held_places(const Lives *lives, Arena *a)
+{
+	int n = lives->module->nvalues;
+	int *places = NEW_ARRAY(a, int, n + 1);
+
+	for (int i = 0; i < n; i++) {
+		const Value *root = lives->root[i];
+		const Shared *shared = root ? lives_outermost(lives->shared[root->id]) : NULL;
+		places[i] = shared ? shared->lives[0].value->id : root ? root->id : -1;
+	}
+	return places;
+}
+
 /* NULL: it has no place in memory. */
 static Buffer *
 buffer_of(Held *h, const Value *v)
 {
-	const Value *root = h->lives->root[v->id];
-	const Shared *shared = root ? lives_outermost(h->lives->shared[root->id]) : NULL;
+	int place = h->places[v->id];
 
-	if (!root)
+	if (place < 0)
 		return NULL;
-	int *number = &h->of[shared ? shared->lives[0].value->id : root->id];
+	int *number = &h->of[place];
 	if (!*number) {
 		Buffer new = {.number = number};
 		APPEND(h->arena, h->buffers, h->n, new);
@@ -58,13 +71,13 @@ count_result(Held *h, const Value *v)
 }
 
 Held *
-held_new(const Block *b, const Lives *lives, const Held *last, Arena *a)
+held_new(const Block *b, const int *places, const Held *last, Arena *a)
 {
 	Held *h = NEW(a, Held);
 
 	*h = (Held){.arena = a,
-		.lives = lives,
-		.of = last ? last->of : NEW_ARRAY(a, int, lives->module->nvalues + 1)};
+		.places = places,
+		.of = last ? last->of : NEW_ARRAY(a, int, b->module->nvalues + 1)};
 	for (int i = 0; last && i < last->n; i++)
 		*last->buffers[i].number = 0;
 	for (const Op *op = b->first; op != b->last; op = op->next)

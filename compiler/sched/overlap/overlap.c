@@ -26,7 +26,7 @@ enum {
 /* ---- the program in an order ------------------------------------------------------ */
 
 /* The collective only begins; its value is that of the done, which is returned.  The module
-   stays numbered. */
+   stays numbered; what is begun gets its name once the order is chosen. */
 static Op *
 begin_only(Op *op)
 {
@@ -37,7 +37,7 @@ begin_only(Op *op)
 	done->id = m->nops++;
 	op->results = NULL;
 	op->nresults = op->result_room = 0;
-	Value *begun = op_add_result(op, arena_printf(m->arena, "%s.start", v->name), &v->type);
+	Value *begun = op_add_result(op, v->name, &v->type);
 	begun->id = m->nvalues++;
 	begun->placement = v->placement;
 	begun->no_placement = v->no_placement;
@@ -110,8 +110,9 @@ write_order(const Graph *g, const Order *order)
 	}
 }
 
+/* The module is as it was, its numbers too. */
 static void
-undo(const Scheduling *s)
+undo(const Scheduling *s, Module *m)
 {
 	for (int i = 0; i < s->nwritten; i++) {
 		const Written *w = &s->written[i];
@@ -124,6 +125,10 @@ undo(const Scheduling *s)
 		for (int k = 0; k < w->n; k++)
 			move_to_end(w->block, w->ops[k]);
 	}
+	for (int i = 0; i < s->changed.n; i++)
+		s->changed.v[i]->on_chip = !s->changed.v[i]->on_chip;
+	m->nops = s->nops;
+	m->nvalues = s->nvalues;
 }
 
 /* ---- choosing ---------------------------------------------------------------------- */
@@ -213,12 +218,12 @@ typedef struct Retiming {
 } Retiming;
 
 static const bool *
-changed_ops(const Scheduling *s, const Module *m, const Changed *values)
+changed_ops(const Scheduling *s, const Module *m)
 {
 	bool *changed = NEW_ARRAY(s->arena, bool, m->nops + 1);
 
-	for (int i = 0; i < values->n; i++) {
-		const Value *v = values->v[i];
+	for (int i = 0; i < s->changed.n; i++) {
+		const Value *v = s->changed.v[i];
 		if (v->def)
 			changed[v->def->id] = true;
 		for (const User *user = s->users[v->id]; user; user = user->next)
@@ -294,64 +299,62 @@ typedef struct Scheduled {
 	int64_t least; /* ... before transfers began later to fit; of several orders that were
 			   tried the one for which nobody asks for bytes */
 	Attempt way;
-	bool free;	/* no transfer had to begin later for it */
-	bool fits;	/* in so many bytes, and takes no longer than the program did */
-	bool kept;	/* else all is as it was */
-	bool combines;	/* some collectives are one, or could be */
-	int64_t serial; /* what a run takes as the program was */
+	bool free;     /* no transfer had to begin later for it */
+	bool fits;     /* in so many bytes, and takes no longer than the program did */
+	bool kept;     /* else all is as it was */
+	bool combines; /* some collectives are one, or could be */
 } Scheduled;
 
 /* What a way has made of the module. */
 typedef struct Made {
-	Arena *arena;
-	Scheduling *by; /* NULL: it is as it was */
+	Scheduling *by;
+	bool any;	/* else it is as it was */
 	Offers *offers; /* asked of the next way; NULL: nobody asks */
 } Made;
 
 static void
 unmake(Module *m, Made *made)
 {
-	if (made->by) {
-		undo(made->by);
-		module_free_names(m);
-		module_number(m);
-		residency_find(m, NULL);
-		arena_free(made->arena);
-	}
-	*made = (Made){.offers = made->offers};
+	if (made->any)
+		undo(made->by, m);
+	made->any = false;
 }
 
-/* Of a module as it was.  It is kept if it fits and takes so long or less. */
-static Scheduled
-schedule_so(Module *m, Made *made, Attempt way, int64_t within)
+static void
+begin_way(Made *made, Attempt way)
 {
-	Arena *a = arena_new();
-	Scheduling *s = scheduling_new(m, a);
+	Scheduling *s = made->by;
 
-	*made = (Made){a, s, made->offers};
+	scheduling_begin(s);
 	s->offers = made->offers;
 	s->least = way.least;
 	s->joins = way.joins;
 	s->begins = way.begins;
 	s->ahead = way.ahead;
 	s->spare = way.spare;
-	bool any_order_fits = plan_most(s->lives) <= way.bytes;
+	made->any = true;
+}
+
+/* Of a module as it was.  It is kept if it fits and takes so long or less. */
+static Scheduled
+schedule_so(Module *m, Made *made, Attempt way, int64_t within)
+{
+	Scheduling *s = made->by;
+
+	begin_way(made, way);
 	int64_t time = schedule_block(s, m->entry).alone;
-	int64_t serial = serial_time(s, m->entry);
-	FitResult fit = any_order_fits ? FIT_as_it_is : fit_memory(m, way.bytes);
-	Changed changed = {.arena = a};
+	FitResult fit = s->most <= way.bytes ? FIT_as_it_is : fit_memory(m, way.bytes);
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */
-	residency_find(m, &changed);
-	bool other = changed.n || fit == FIT_shortened || s->combines;
-	const Retiming again = {s, changed_ops(s, m, &changed), NEW_ARRAY(a, int, m->nops + 1)};
+	residency_find(m, &s->changed);
+	bool other = s->changed.n || fit == FIT_shortened || s->combines;
+	const Retiming again = {s, changed_ops(s, m), NEW_ARRAY(s->arena, int, m->nops + 1)};
 	Scheduled is = {.way = way,
 		.time = fit && other ? block_again(&again, m->entry).alone : time,
 		.least = time,
 		.combines = s->combines,
-		.free = fit == FIT_as_it_is,
-		.serial = serial};
-	is.fits = fit && is.time <= serial;
+		.free = fit == FIT_as_it_is};
+	is.fits = fit && is.time <= s->serial;
 	is.kept = is.fits && is.time <= within;
 	if (!is.kept)
 		unmake(m, made);
@@ -418,7 +421,7 @@ schedule_within_memory(Module *m, Made *made)
 	if (first.kept && first.time <= near)
 		return first;
 	unmake(m, made);
-	const Plan *plan = plan_build(m);
+	const Plan *plan = plan_within(m, 0, made->by->arena);
 	int64_t peak = plan_peak(plan), bytes = free.bytes;
 	if (plan->uncounted)
 		bytes = any;
@@ -428,7 +431,6 @@ schedule_within_memory(Module *m, Made *made)
 	Scheduled best = schedule_crowded(m, made, first, bytes, spare, near);
 	best.combines |= first.combines;
 	best.least = first.least;
-	best.serial = first.serial;
 	return best;
 }
 
@@ -463,9 +465,9 @@ combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 
 /* What was to be had if a device had more memory, where that is to be seen. */
 static void
-tell_full(Module *m, Scheduled is)
+tell_full(Module *m, Scheduled is, int64_t serial)
 {
-	int64_t time = is.kept ? is.time : is.serial, free = lesser(is.least, is.serial);
+	int64_t time = is.kept ? is.time : serial, free = lesser(is.least, serial);
 	Text t = {0};
 
 	if (free >= time - time / SMALL)
@@ -475,26 +477,42 @@ tell_full(Module *m, Scheduled is)
 	text_add(&t, "; within ");
 	text_memory(&t, (double)m->mesh.target->hbm_bytes);
 	text_add(&t,
-		time < is.serial ? " transfers begin later, or are waited for earlier: "
-				 : " nothing is beside anything: ");
+		time < serial ? " transfers begin later, or are waited for earlier: "
+			      : " nothing is beside anything: ");
 	text_picoseconds(&t, time);
 	diag(m->session, DIAG_schedule, nowhere, "%s", t.s);
 	text_free(&t);
 }
 
+/* Of the order that was chosen. */
 static void
-schedule_module(Module *m, Offers *offers)
+name_begun(Module *m)
 {
-	Made made = {0};
-	Scheduled apart = schedule_within_memory(m, &made);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op->async) {
+			Value *begun = op->results[0];
+			const char *wanted = arena_printf(m->arena, "%s.start", begun->name);
+			begun->name = module_unique_name(m, wanted);
+		}
+}
 
+static void
+schedule_module(Module *m, Scheduling *s, Offers *offers)
+{
+	Made made = {.by = s};
+	bool unnamed = m->unnamed;
+
+	s->serial = serial_time(s, m->entry);
+	m->unnamed = true;
+	Scheduled apart = schedule_within_memory(m, &made);
 	Scheduled is = apart.combines ? combine_or_not(m, &made, apart, offers) : apart;
-	if (made.arena)
-		arena_free(made.arena);
+	m->unnamed = unnamed;
+	if (!unnamed)
+		name_begun(m);
 	if (!offers)
 		return;
 	offers_tell(offers, m);
-	tell_full(m, is);
+	tell_full(m, is, s->serial);
 }
 
 bool
@@ -504,8 +522,11 @@ overlap(Module *m, bool remarks)
 	Offers offers = {.arena = a};
 
 	m->level = L_scheduled;
-	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m))
-		schedule_module(m, remarks ? &offers : NULL);
+	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m)) {
+		Scheduling *s = scheduling_new(m, a);
+		schedule_module(m, s, remarks ? &offers : NULL);
+		scheduling_free(s);
+	}
 	arena_free(a);
 	return true;
 }

@@ -13,6 +13,7 @@
 #ifndef SHDC_OVERLAP_H
 #define SHDC_OVERLAP_H
 
+#include "cost/residency.h"
 #include "cost/tracks.h"
 #include "memory/lives.h"
 
@@ -95,28 +96,39 @@ typedef struct Offers {
 void offers_note(Offers *o, const Graph *combined, int64_t apart, int64_t in_one);
 void offers_tell(const Offers *o, const Module *m);
 
-/* What the blocks of a module share while they are put in order. */
+/* What the blocks of a module share while they are put in order: what is known of it as it
+   was, whatever the way, ... */
 typedef struct Scheduling {
-	Arena *arena;
+	int nops, nvalues;
 	Lives *lives;
+	int64_t most;	   /* bytes that any order takes at most */
+	int64_t serial;	   /* what a run takes */
+	User **users;	   /* by value id */
+	const int *places; /* ... of held_places(); NULL: nobody asked yet */
+	/* ... how it is to be put in order, ... */
+	First least;	/* of the ways to choose */
+	Join joins;	/* which collectives that move alike are one */
+	Begins begins;	/* which may begin before they are waited for */
+	int ahead;	/* jobs that the thread may be ahead of the program; 0: any */
+	Offers *offers; /* what could be one; NULL: nobody asks */
+	int64_t spare;	/* bytes that may be held beside what the program's order holds */
+	/* ... and that order, until the next begins. */
+	Arena *arena;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
 	Task *tasks;	    /* ... what it is on tracks; of what has blocks: in order */
-	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
-	First least;	    /* of the ways to choose */
-	Join joins;	    /* which collectives that move alike are one */
-	bool combines;	    /* ... and some are, or could be */
-	Begins begins;	    /* which may begin before they are waited for */
-	int ahead;	    /* jobs that the thread may be ahead of the program; 0: any */
-	Offers *offers;	    /* what could be one; NULL: nobody asks */
+	bool combines;	    /* some collectives are one, or could be */
 	Held *held;	    /* of the block before; NULL: none */
-	int64_t spare;	    /* bytes that may be held beside what the program's order holds */
 	Written *written;   /* blocks, as they were */
 	int nwritten;
+	Changed changed; /* what is on the chip, or is not any more */
 } Scheduling;
 
-/* graph.c: requires module_number() */
+/* graph.c: requires module_number(); made in the arena of the caller */
 Scheduling *scheduling_new(Module *m, Arena *a);
+/* Another order of the module, which is as it was. */
+void scheduling_begin(Scheduling *s);
+void scheduling_free(Scheduling *s);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
 /* An op without blocks, as it is priced now. */
@@ -135,9 +147,12 @@ typedef struct Left {
 } Left;
 Left graph_work(const Graph *g);
 
-/* held.c: requires lives with all that shares a buffer; `last` is not used from then on.  Bytes
-   that are held once a job is put behind those that were; the most that the program has. */
-Held *held_new(const Block *b, const Lives *lives, const Held *last, Arena *a);
+/* held.c: by value id a number of the buffer, below that of values; -1: it has none.  Requires
+   lives with all that shares a buffer. */
+const int *held_places(const Lives *lives, Arena *a);
+/* `last` is not used from then on.  Bytes that are held once a job is put behind those that
+   were; the most that the program has. */
+Held *held_new(const Block *b, const int *places, const Held *last, Arena *a);
 void held_begin(Held *h);
 void held_add(Held *h, const Job *job);
 int64_t held_now(const Held *h);
