@@ -21,6 +21,7 @@
 enum {
 	UNSEEN = 100000, /* of a time, a part that nobody sees */
 	SMALL = 1000,	 /* ... of a block, where the program does not take longer to see */
+	NEAR = 256,	 /* ... of the time that it takes if nobody asks for bytes */
 };
 
 /* ---- the program in an order ------------------------------------------------------ */
@@ -187,7 +188,9 @@ schedule_block(Scheduling *s, Block *b)
 		if (op_has_blocks(op))
 			s->tasks[op->id] = task_in_order(s, op);
 	Graph *g = graph_of(b, s);
-	Order order = best_order(g, s->least, INT64_MAX);
+	Order order = best_order(g, s->least, b->parent ? INT64_MAX : s->within);
+	if (!b->parent && order.time >= s->within)
+		return (Body){.alone = order.time};
 	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
 	begin_latest(g, &order);
@@ -289,9 +292,10 @@ typedef struct Attempt {
 	First least;
 	Join joins;
 	Begins begins;
-	int ahead;     /* jobs that the thread may be ahead of the program; 0: any */
-	int64_t spare; /* bytes that may be held, beside what the program's order does */
-	int64_t bytes; /* ... that it may take */
+	int ahead;	/* jobs that the thread may be ahead of the program; 0: any */
+	int64_t spare;	/* bytes that may be held, beside what the program's order does */
+	int64_t bytes;	/* ... that it may take */
+	int64_t within; /* what takes so long before it fits is not wanted */
 } Attempt;
 
 typedef struct Scheduled {
@@ -332,6 +336,7 @@ begin_way(Made *made, Attempt way)
 	s->begins = way.begins;
 	s->ahead = way.ahead;
 	s->spare = way.spare;
+	s->within = way.within;
 	made->any = true;
 }
 
@@ -343,6 +348,10 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 
 	begin_way(made, way);
 	int64_t time = schedule_block(s, m->entry).alone;
+	if (time >= way.within) {
+		unmake(m, made);
+		return (Scheduled){.time = time};
+	}
 	FitResult fit = s->most <= way.bytes ? FIT_as_it_is : fit_memory(m, way.bytes);
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */
@@ -372,19 +381,19 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 	const Begins all = overlaps[m->overlap].begins;
 	const int64_t any = INT64_MAX;
 	const Attempt ways[] = {
-		{FIRST_path, JOIN_none, all, 0, any, bytes},
-		{FIRST_path, JOIN_none, all, 32, any, bytes},
-		{FIRST_path, JOIN_none, all, 8, any, bytes},
-		{FIRST_path, JOIN_none, all, 4, any, bytes},
-		{FIRST_path, JOIN_none, all, 64, any, bytes},
-		{FIRST_path, JOIN_none, all, 128, spare, bytes},
-		{FIRST_path, JOIN_none, all, 16, spare, bytes},
-		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes},
-		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes},
-		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes},
-		{FIRST_order, JOIN_none, all, 0, any, bytes},
-		{FIRST_order, JOIN_none, all, 8, spare, bytes},
-		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes},
+		{FIRST_path, JOIN_none, all, 0, any, bytes, any},
+		{FIRST_path, JOIN_none, all, 32, any, bytes, any},
+		{FIRST_path, JOIN_none, all, 8, any, bytes, any},
+		{FIRST_path, JOIN_none, all, 4, any, bytes, any},
+		{FIRST_path, JOIN_none, all, 64, any, bytes, any},
+		{FIRST_path, JOIN_none, all, 128, spare, bytes, any},
+		{FIRST_path, JOIN_none, all, 16, spare, bytes, any},
+		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes, any},
+		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes, any},
+		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes, any},
+		{FIRST_order, JOIN_none, all, 0, any, bytes, any},
+		{FIRST_order, JOIN_none, all, 8, spare, bytes, any},
+		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes, any},
 	};
 	const int n = (int)(sizeof ways / sizeof *ways);
 	Scheduled best = known;
@@ -393,26 +402,26 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		Attempt way = ways[i % n];
 		if (i >= n)
 			way.begins = BEGINS_default;
+		if (best.fits)
+			way.within = add_picoseconds(best.time, best.time / NEAR);
 		Scheduled is = schedule_so(m, made, way, within);
 		if (is.kept)
 			return is;
 		if (is.fits && (!best.fits || is.time < best.time))
 			best = is;
 	}
-	return best.fits ? schedule_so(m, made, best.way, INT64_MAX) : best;
+	best.way.within = any;
+	return best.fits ? schedule_so(m, made, best.way, any) : best;
 }
 
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
 static Scheduled
 schedule_within_memory(Module *m, Made *made)
 {
-	enum {
-		KEPT = 16,  /* a part of what may be held, for gaps between buffers */
-		NEAR = 256, /* ... of the time that it takes if nobody asks for bytes */
-	};
+	enum { KEPT = 16 }; /* a part of what may be held, for gaps between buffers */
 	const int64_t any = INT64_MAX;
 	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any,
-		m->mesh.target->hbm_bytes};
+		m->mesh.target->hbm_bytes, any};
 	Scheduled first = schedule_so(m, made, free, any);
 	int64_t near = add_picoseconds(first.least, first.least / NEAR);
 

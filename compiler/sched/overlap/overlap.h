@@ -112,6 +112,7 @@ typedef struct Scheduling {
 	int ahead;	/* jobs that the thread may be ahead of the program; 0: any */
 	Offers *offers; /* what could be one; NULL: nobody asks */
 	int64_t spare;	/* bytes that may be held beside what the program's order holds */
+	int64_t within; /* an order of the whole that takes so long or longer is not made */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
