@@ -43,7 +43,14 @@ find_out(Module *m, Tried *tried)
 	return timeline;
 }
 
-/* In a copy of this process the module is nobody else's. */
+/* In a copy of this process the module is nobody else's, and nobody sees it. */
+static void
+in_copy(Module *m)
+{
+	m->session->err = NULL;
+	m->unnamed = true;
+}
+
 static void
 try_it(void *data, int64_t i)
 {
@@ -53,7 +60,7 @@ try_it(void *data, int64_t i)
 	int n = 0;
 
 	(void)i;
-	m->session->err = NULL;
+	in_copy(m);
 	if (t->spare) {
 		Target *target = arena_copy(m->arena, m->mesh.target, sizeof *target);
 		target->hbm_bytes = INT64_MAX;
@@ -184,7 +191,7 @@ try_moves(void *data, int64_t i)
 	Module *m = t->module;
 
 	(void)i;
-	m->session->err = NULL;
+	in_copy(m);
 	if (t->moves)
 		branch_moves_apply(m, t->moves);
 	try_trips(m, t->tried);
@@ -234,7 +241,7 @@ try_sums(void *data, int64_t i)
 	Module *m = t->module;
 
 	(void)i;
-	m->session->err = NULL;
+	in_copy(m);
 	stack_sums_apply(m, t->sums);
 	try_trips(m, t->tried);
 }
