@@ -86,14 +86,32 @@ note_move(Collective *collective, const Transfer *x)
 		collective->times += lesser(x->trips, INT64_MAX - collective->times);
 }
 
-/* Each device's part goes round by itself; else it is cut, or done of a slice in each trip. */
+/* Each device's part goes round by itself; else it is cut, or done of a slice in each trip.
+   How often a loop turns that nobody counts is not told of its copies either. */
 int64_t
 collective_pieces(const Collective *collective)
 {
 	const PlannedMove *x = collective->x;
 
-	return collective->in_ring ? axes_size(&x->axes)
-				   : collective->times / greater(x->trips, 1);
+	if (collective->in_ring)
+		return axes_size(&x->axes);
+	return x->counted ? collective->times / greater(x->trips, 1) : 1;
+}
+
+/* Without what fusing found that nobody needs. */
+static const PlannedRun *
+only_done(const PlannedRun *p, Collective *all, Arena *a)
+{
+	PlannedRun *done = arena_copy(a, p, sizeof *p);
+
+	done->moves = NEW_ARRAY(a, PlannedMove, p->n + 1);
+	done->n = 0;
+	for (int i = 0; i < p->n; i++)
+		if (all[i].move) {
+			done->moves[done->n] = p->moves[i];
+			all[done->n++] = all[i];
+		}
+	return done;
 }
 
 Collective *
@@ -101,7 +119,7 @@ planned_collectives(Module *m, const PlannedRun **planned)
 {
 	const Ledger *l = module_ledger(m);
 	bool noted = m->planned;
-	const PlannedRun *p = *planned = noted ? m->planned : planned_of(m);
+	const PlannedRun *p = noted ? m->planned : planned_of(m);
 	Collective *all = NEW_ARRAY(m->arena, Collective, p->n + 1);
 
 	for (int i = 0; i < p->n; i++)
@@ -121,5 +139,6 @@ planned_collectives(Module *m, const PlannedRun **planned)
 			all[i].in_ring = all[p->moves[i].with - 1].in_ring;
 			all[i].times = all[p->moves[i].with - 1].times;
 		}
+	*planned = only_done(p, all, m->arena);
 	return all;
 }
