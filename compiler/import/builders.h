@@ -109,6 +109,8 @@ Value *frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const 
 Value *reduce_last(Make k, Combiner c, Value *v, int rank);
 /* One number for each of n, 1 where nothing is said; false after a message. */
 bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v);
+/* shifts.c: the same value, or constants that are the same number. */
+bool same_scalar(const Value *a, const Value *b);
 
 /* sums.c: a product; dims of a batch, of both; those that are summed */
 Value *dot_of(Make k, Value *a, Value *b, const Numbers *lb, const Numbers *rb,

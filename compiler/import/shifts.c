@@ -25,7 +25,7 @@ splat_of(const Value *v)
 		: NULL;
 }
 
-static bool
+bool
 same_scalar(const Value *a, const Value *b)
 {
 	const Op *one = a ? a->def : NULL, *other = b ? b->def : NULL;

@@ -34,15 +34,40 @@ has_one_window(const Frame *frame, int d, int64_t n, int64_t *end)
 	return n - 1 - last < frame->step[d];
 }
 
-/* Are there several windows along a dim of n elements, with something put around it? */
+/* What is around and between the elements of a pad is so of its windows, if that is the same
+   number. */
+static Value *
+take_pad(Value *x, const Value *padding, Frame *frame)
+{
+	const Op *pad = x->def && x->def->kind == O_pad ? x->def : NULL;
+
+	if (!pad || !same_scalar(pad->operands[1], padding))
+		return x;
+	for (int d = 0; d < x->type.rank; d++)
+		if (frame->by.inner[d] || frame->by.low[d] < 0 || frame->by.high[d] < 0)
+			return x;
+	for (int d = 0; d < x->type.rank; d++) {
+		frame->by.low[d] += op_ints(pad, A_low)->v[d];
+		frame->by.high[d] += op_ints(pad, A_high)->v[d];
+		if (pad->has & AT(inner))
+			frame->by.inner[d] = op_ints(pad, A_inner)->v[d];
+	}
+	return pad->operands[0];
+}
+
+/* Are there several windows along a dim of n elements, with something put around it?  What is
+   put between elements is put behind the last, too: so many for each then, which a dim that
+   is split has on each device. */
 static bool
 is_around(const Frame *frame, int d, int64_t n)
 {
 	const Padding *by = &frame->by;
 	int64_t end, all;
 
-	return frame->size[d] > 1 && !by->inner[d] && by->low[d] >= 0 && by->high[d] >= 0
-		&& add_i64(n, by->low[d], &all) && add_i64(all, by->high[d], &all)
+	return frame->size[d] > 1 && by->inner[d] >= 0 && by->low[d] >= 0
+		&& by->high[d] >= by->inner[d] && mul_i64(n, by->inner[d] + 1, &all)
+		&& add_i64(all, by->low[d], &all)
+		&& add_i64(all, by->high[d] - by->inner[d], &all)
 		&& !has_one_window(frame, d, all, &end);
 }
 
@@ -68,10 +93,51 @@ elements_last(Make k, Value *v, const Frame *frame, int rank, uint32_t alone)
 	return v ? make_reshape(k, v, ndims, dims) : NULL;
 }
 
-Value *
-frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
+/*
+ * Element k of window p is at step p + apart k: k may be called the window and p the element.
+ * Windows of which the first elements are over fewer rows than those of one are turned so: of
+ * rows that are split a device then needs few of others, and not all.
+ *
+ *   3 windows of 64, step 1, apart 2   ->   64 windows of 3, step 2, apart 1
+ */
+static bool
+turn_windows(Windows *w, int i, int64_t n)
 {
+	int64_t left = n - 1 - w->apart[i] * (w->size[i] - 1), step = w->step[i];
+	int64_t count = left / step + 1;
+
+	if (step * count >= w->apart[i] * w->size[i] || left % step >= w->apart[i])
+		return false;
+	w->step[i] = w->apart[i];
+	w->apart[i] = step;
+	w->size[i] = count;
+	return true;
+}
+
+/* Windows and elements change places where they were turned. */
+static Value *
+turn_back(Make k, Value *v, const Windows *w, int rank, uint32_t turned)
+{
+	int64_t order[MAX_RANK];
+
+	for (int d = 0; d < v->type.rank; d++)
+		order[d] = d;
+	for (int i = 0; i < w->n; i++)
+		if (turned >> i & 1) {
+			order[w->dim[i]] = rank + i;
+			order[rank + i] = w->dim[i];
+		}
+	return turned ? make_transpose(k, v, order) : v;
+}
+
+Value *
+frame_show(Import *in, const MlirOp *op, Value *padded, Value *padding, const Frame *given)
+{
+	Frame own = *given;
+	const Frame *frame = &own;
+	Value *x = take_pad(padded, padding, &own);
 	Windows w = {0};
+	uint32_t turned = 0;
 	uint32_t alone = 0;
 	int64_t end, before[MAX_RANK], behind[MAX_RANK];
 	int rank = x->type.rank;
@@ -81,8 +147,9 @@ frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *
 	/* what stands around windows is theirs */
 	for (int d = 0; d < rank; d++)
 		if (is_around(frame, d, x->type.dims[d])) {
-			around |= by.low[d] > 0 || by.high[d] > 0;
-			by.low[d] = by.high[d] = 0;
+			around |= by.low[d] > 0 || by.high[d] > by.inner[d];
+			by.low[d] = 0;
+			by.high[d] = by.inner[d];
 		}
 	Value *v = pad_around(in, x, padding, &by);
 
@@ -101,12 +168,17 @@ frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *
 			w.step[w.n] = frame->step[d];
 			w.apart[w.n] = frame->apart[d];
 			before[w.n] = frame->by.low[d] - by.low[d];
-			behind[w.n++] = frame->by.high[d] - by.high[d];
+			behind[w.n] = frame->by.high[d] - by.high[d];
+			int64_t all = v->type.dims[d] + before[w.n] + behind[w.n];
+			turned |= (uint32_t)turn_windows(&w, w.n, all) << w.n;
+			w.n++;
 		}
 	}
 	if (w.n && v)
 		v = around ? make_frames(in->make, v, padding, &w, before, behind)
 			   : make_windows(in->make, v, &w);
+	if (v)
+		v = turn_back(in->make, v, &w, rank, turned);
 	return alone && v ? elements_last(in->make, v, frame, rank, alone) : v;
 }
 

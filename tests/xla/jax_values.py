@@ -258,6 +258,19 @@ def pools(x, far):
         pool(x, lax.max, 0.5, (3, 3), (2, 2), "SAME"), pool(x, lax.mul, 1, (2, 2), (2, 2))
 
 
+def rows_backward(x, w):
+    """Convolutions and pools of rows that are split, backward."""
+    def pool(x, of, init, size, step, padding="VALID"):
+        return lax.reduce_window(x, np.asarray(init, x.dtype), of, (1, size, size, 1), (1, step, step, 1), padding)
+    ways = [lambda x, w: convolve(x, w), lambda x, w: convolve(x, w, 2), lambda x, w: convolve(x, w, 2, "VALID"),
+            lambda x, w: convolve(x, w, rhs_dilation=(2, 2)), lambda x, w: convolve(x, w[:, :, :1], feature_group_count=4),
+            lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")),
+            lambda x, w: convolve(x, jnp.tile(w[:2, :2], (2, 2, 1, 1)), 4, "VALID"),
+            lambda x, w: pool(x, lax.add, 0, 2, 2), lambda x, w: pool(x, lax.add, 0, 3, 2, "SAME"),
+            lambda x, w: pool(x, lax.add, 0, 3, 1, "SAME"), lambda x, w: pool(x, lax.max, -jnp.inf, 3, 2, "SAME")]
+    return tuple(jax.grad(lambda x, w, way=way: (way(x, w) ** 2).sum(), (0, 1))(x, w) for way in ways)
+
+
 def running(x):
     return lax.cumsum(x, 1), lax.cumsum(x, 0, reverse=True), lax.cummax(x, 1), lax.cummin(x, 1, reverse=True), \
         lax.cumprod(x, 1), lax.cumprod(x, 0, reverse=True), lax.cumlogsumexp(x, 1), lax.cumlogsumexp(x, 0, reverse=True), \
@@ -420,6 +433,7 @@ MORE = {
     "convolutions_of_features": (convolutions, AT((8, 10, 12, 4), None, None, None, "model"),
                                  AT((3, 3, 4, 8), None, None, "model", None)),
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
+    "rows_backward": (rows_backward, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "pools": (pools, AT((4, 10, 12, 4), "data", None, None, "model"), AT((4, 10, 12, 4), None, None, None, "model")),
     "shifts": (shifts, AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
@@ -457,8 +471,9 @@ MORE = {
 
 
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
-# features are split, a running maximum beside others along a dim that is.
-WHOLE = ("convolutions_of_features", "running", "running_apart", "complex_functions")
+# features are split, a running maximum beside others along a dim that is, the gradient of windows'
+# greatest rows beside other gradients.
+WHOLE = ("convolutions_of_features", "rows_backward", "running", "running_apart", "complex_functions")
 
 
 # What is rounded to few digits, and so may be one in the last place off.
