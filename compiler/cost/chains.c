@@ -18,6 +18,11 @@
  *
  *   n = norm(h)  2      q = dot(n)  3      k = dot(n)  3      s = dot(q, k)   s begins at 8
  *
+ * So is all moved that it is made of, on each link one after the other:
+ *
+ *   y0 = dot 1     s0 = all-reduce(y0)  3
+ *   y1 = dot 1     s1 = all-reduce(y1)  3      h = s0, s1 + x     h begins at 7
+ *
  * A loop is one of these, too, as long as the least that its trips take: what it makes is there
  * when it is over, and before what is made of it all loops on the ways to it have run.
  *
@@ -265,6 +270,82 @@ loop_chain(Chains *chains, const Op *op)
 	return latest;
 }
 
+/* ---- turns ----------------------------------------------------------------------- */
+
+/* What is computed and moved on the ways to a step, or from it. */
+typedef struct Turning {
+	Work computed[MOST_WORKS], moved[MOST_WORKS];
+	const LinkSet *links[MOST_WORKS];
+	int ncomputed, nmoved;
+} Turning;
+
+static void
+add_computed(Turning *turning, Work work)
+{
+	if (work.time)
+		turning->computed[turning->ncomputed++] = work;
+}
+
+/* Of a transfer that is over then; its links carry it at its end. */
+static void
+add_moved(Turning *turning, const StepTimes *times, const Op *op, int64_t over, int64_t tail)
+{
+	int64_t time = times->carried[op->id];
+
+	if (!time || turning->nmoved == MOST_WORKS)
+		return;
+	turning->links[turning->nmoved] = times->moves[op->id];
+	turning->moved[turning->nmoved++] = (Work){over - time, time, tail};
+}
+
+static int
+by_head(const void *a, const void *b)
+{
+	int64_t one = ((const Work *)a)->head, other = ((const Work *)b)->head;
+
+	return (one > other) - (one < other);
+}
+
+static int64_t
+in_turns(Work *works, int n)
+{
+	Work heap[MOST_WORKS];
+	Turns turns = {works, heap, 0};
+
+	qsort(works, (size_t)n, sizeof *works, by_head);
+	return work_in_turns(&turns, n);
+}
+
+/* On one link of a class: the first of those that the first transfer has. */
+static int64_t
+moved_in_turns(const Turning *turning, int row)
+{
+	Work works[MOST_WORKS];
+	LinkParts part = 0;
+	int n = 0;
+
+	for (int i = 0; i < turning->nmoved; i++) {
+		LinkParts parts = turning->links[i]->row[row];
+		if (!part)
+			part = parts & -parts;
+		if (parts & part)
+			works[n++] = turning->moved[i];
+	}
+	return n > 1 ? in_turns(works, n) : 0;
+}
+
+static int64_t
+all_in_turns(Turning *turning)
+{
+	int64_t most = in_turns(turning->computed, turning->ncomputed);
+
+	for (int row = 0; row < LINK_ROWS && turning->nmoved > 1; row++) {
+		int64_t moved = moved_in_turns(turning, row);
+		most = moved > most ? moved : most;
+	}
+	return most;
+}
+
 /* ---- blocks --------------------------------------------------------------------- */
 
 static int64_t
@@ -320,14 +401,6 @@ go_back(const Chains *chains, Ways *ways, const Op *op, int64_t away)
 	}
 }
 
-static int
-by_head(const void *a, const void *b)
-{
-	int64_t one = ((const Work *)a)->head, other = ((const Work *)b)->head;
-
-	return (one > other) - (one < other);
-}
-
 /* How long it has the device, and from when on at the earliest; 0: it is not known. */
 static Work
 work_of(const Chains *chains, const Op *op)
@@ -341,29 +414,28 @@ work_of(const Chains *chains, const Op *op)
 	return (Work){0};
 }
 
-/* When all is computed that it is made of, in this trip. */
+/* When all is computed and moved that it is made of, in this trip. */
 static int64_t
-all_computed(Chains *chains, const Op *to)
+all_made(Chains *chains, const Op *to)
 {
-	Work works[MOST_WORKS], heap[MOST_WORKS];
-	Turns turns = {works, heap, 0};
+	const StepTimes *times = chains->times;
+	Turning turning;
 	Ways ways = {chains->found, ++chains->searches, {NULL}, 0};
-	int n = 0;
 
+	turning.ncomputed = turning.nmoved = 0;
 	go_back(chains, &ways, to, 0);
-	while (ways.n && n < MOST_WORKS) {
+	while (ways.n && turning.ncomputed < MOST_WORKS) {
 		const Op *op = ways.ops[--ways.n];
 		Work work = work_of(chains, op);
-		int64_t time = work.time ? work.time : chains->times->picoseconds[op->id];
+		int64_t time = work.time ? work.time : times->picoseconds[op->id];
 		work.tail = chains->found[op->id].away;
 		if (op_is_branch(op) || (op_is_loop(op) && chains->without == NEVER))
 			continue;
-		if (work.time)
-			works[n++] = work;
+		add_computed(&turning, work);
+		add_moved(&turning, times, op, chains->there[op->results[0]->id], work.tail);
 		go_back(chains, &ways, op, add_picoseconds(work.tail, time));
 	}
-	qsort(works, (size_t)n, sizeof *works, by_head);
-	return work_in_turns(&turns, n);
+	return all_in_turns(&turning);
 }
 
 static int64_t
@@ -374,7 +446,7 @@ step_chain(Chains *chains, const Op *op)
 	for (int i = 0; i < op->noperands; i++)
 		keep_later(&there, chains->there[op->operands[i]->id]);
 	if (op->noperands > 1 && there > 0 && chains->times->picoseconds[op->id])
-		keep_later(&there, all_computed(chains, op));
+		keep_later(&there, all_made(chains, op));
 	if (chains->without != NEVER && chains->heads[op->id] == NEVER)
 		chains->heads[op->id] = there;
 	else if (chains->without != NEVER)
@@ -454,28 +526,30 @@ go_on(const Behind *behind, Ways *ways, const Op *op, int64_t away)
 			come_to(ways, user->op, away, false);
 }
 
-/* What is computed of what it makes, one after the other, and the rest of the run. */
+/* What is computed and moved of what it makes, one after the other, and the rest of the run. */
 static int64_t
-all_to_compute(Behind *behind, const Op *from)
+all_to_make(Behind *behind, const Op *from)
 {
-	Work works[MOST_WORKS], heap[MOST_WORKS];
-	Turns turns = {works, heap, 0};
+	const StepTimes *times = behind->times;
+	Turning turning;
 	Ways ways = {behind->found, ++behind->searches, {NULL}, 0};
-	int n = 0;
 
+	turning.ncomputed = turning.nmoved = 0;
 	go_on(behind, &ways, from, 0);
-	while (ways.n && n < MOST_WORKS) {
+	while (ways.n && turning.ncomputed < MOST_WORKS) {
 		const Op *op = ways.ops[--ways.n];
 		int64_t time = least_time(behind, op);
-		int64_t head = behind->found[op->id].away;
+		Work work = {behind->found[op->id].away, time, behind->tails[op->id]};
+		int64_t over = add_picoseconds(work.head, time);
 		if (op_is_branch(op))
 			continue;
-		if (time && !op_communicates(op))
-			works[n++] = (Work){head, time, behind->tails[op->id]};
-		go_on(behind, &ways, op, add_picoseconds(head, time));
+		if (op_communicates(op))
+			add_moved(&turning, times, op, over, work.tail);
+		else
+			add_computed(&turning, work);
+		go_on(behind, &ways, op, over);
 	}
-	qsort(works, (size_t)n, sizeof *works, by_head);
-	return work_in_turns(&turns, n);
+	return all_in_turns(&turning);
 }
 
 /* Behind a loop, or an `if`, comes what is behind any that it makes: all of it is made then. */
@@ -487,7 +561,7 @@ tail_of(Behind *behind, const Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		keep_later(&time, behind->values[op->results[i]->id]);
 	if (least_time(behind, op))
-		keep_later(&time, all_to_compute(behind, op));
+		keep_later(&time, all_to_make(behind, op));
 	return time;
 }
 

@@ -63,6 +63,23 @@ link_time(const Timeline *t, const TimelineStep *step, int row)
 	return lesser(time, step->each);
 }
 
+void
+link_turns(const Timeline *t, const LinkSet **moves, int64_t *carried)
+{
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *step = &t->steps[i];
+		const LinkSet *links = &step->cost.links;
+		if (!step->moves || link_set_is_empty(links))
+			continue;
+		int64_t least = INT64_MAX;
+		for (int row = 0; row < LINK_ROWS; row++)
+			if (links->row[row])
+				least = lesser(least, link_time(t, step, row));
+		moves[step->op->id] = links;
+		carried[step->op->id] = least;
+	}
+}
+
 static void
 add_link_times(LinkSums *sums, const Timeline *t, const TimelineStep *step, int64_t times)
 {

@@ -15,6 +15,8 @@ typedef struct Bounds {
 
 /* Fills in, by op id of a loop, how long the busiest link is busy with what a trip moves. */
 void busiest_links(const Timeline *t, int64_t *links, Arena *a);
+/* ... of a transfer the links that it has, and how long each of them carries it once. */
+void link_turns(const Timeline *t, const LinkSet **moves, int64_t *carried);
 
 /* Of the device, which does one step or loop after the other, and of each directed link; of
    the steps of `t`. */

@@ -341,8 +341,11 @@ timeline_build(Module *m, Arena *a)
 	Timeline *t = w.timeline;
 	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
 	int64_t *links = NEW_ARRAY(a, int64_t, m->nops + 1);
+	const LinkSet **moves = NEW_ARRAY(a, const LinkSet *, m->nops + 1);
+	int64_t *carried = NEW_ARRAY(a, int64_t, m->nops + 1);
 	busiest_links(t, links, a);
-	const StepTimes times = {w.price, w.branch, links};
+	link_turns(t, moves, carried);
+	const StepTimes times = {w.price, w.branch, links, moves, carried};
 	int64_t *loops = NEW_ARRAY(a, int64_t, m->nops + 1);
 	int64_t chain = longest_chain(m, &times, heads, loops, a);
 	int64_t *tails = NEW_ARRAY(a, int64_t, m->nops + 1);
