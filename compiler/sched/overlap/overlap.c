@@ -296,11 +296,13 @@ typedef struct Attempt {
 	int64_t spare;	/* bytes that may be held, beside what the program's order does */
 	int64_t bytes;	/* ... that it may take */
 	int64_t within; /* what takes so long before it fits is not wanted */
+	bool again; /* put in order twice, then at prices of where values are in the first */
 } Attempt;
 
 typedef struct Scheduled {
-	int64_t time;  /* of a run in that order */
-	int64_t least; /* ... before transfers began later to fit; of several orders that were
+	int64_t time;	 /* of a run in that order */
+	int64_t ordered; /* ... at the prices that it was made by */
+	int64_t least;	 /* ... before transfers began later to fit; of several orders that were
 			   tried the one for which nobody asks for bytes */
 	Attempt way;
 	bool free;     /* no transfer had to begin later for it */
@@ -340,14 +342,50 @@ begin_way(Made *made, Attempt way)
 	made->any = true;
 }
 
+/* Tasks at prices of where values are in the order that there is. */
+static Task *
+price_again(Scheduling *s, Module *m)
+{
+	Arena *own = s->arena;
+	const bool *changed = changed_ops(s, m);
+
+	s->arena = s->lives->arena;
+	Task *tasks = arena_copy(s->arena, s->tasks, sizeof(Task) * ((size_t)s->nops + 1));
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (changed[op->id] && op->kind != O_done && op != op->block->last
+			&& !op_has_blocks(op))
+			tasks[op->id] = task_priced(s, op);
+	s->arena = own;
+	return tasks;
+}
+
+static int64_t
+order_blocks(Module *m, Made *made, Attempt way)
+{
+	Scheduling *s = made->by;
+	Task *tasks = s->tasks;
+
+	begin_way(made, way);
+	int64_t time = schedule_block(s, m->entry).alone;
+	if (!way.again)
+		return time;
+	residency_find(m, &s->changed);
+	Task *other = price_again(s, m);
+	unmake(m, made);
+	begin_way(made, way);
+	s->tasks = other;
+	time = schedule_block(s, m->entry).alone;
+	s->tasks = tasks;
+	return time;
+}
+
 /* Of a module as it was.  It is kept if it fits and takes so long or less. */
 static Scheduled
 schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 {
 	Scheduling *s = made->by;
 
-	begin_way(made, way);
-	int64_t time = schedule_block(s, m->entry).alone;
+	int64_t time = order_blocks(m, made, way);
 	if (time >= way.within) {
 		unmake(m, made);
 		return (Scheduled){.time = time};
@@ -360,9 +398,10 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 	const Retiming again = {s, changed_ops(s, m), NEW_ARRAY(s->arena, int, m->nops + 1)};
 	Scheduled is = {.way = way,
 		.time = fit && other ? block_again(&again, m->entry).alone : time,
-		.least = time,
+		.ordered = time,
 		.combines = s->combines,
 		.free = fit == FIT_as_it_is};
+	is.least = is.free ? is.time : time;
 	is.fits = fit && is.time <= s->serial;
 	is.kept = is.fits && is.time <= within;
 	if (!is.kept)
@@ -381,19 +420,19 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 	const Begins all = overlaps[m->overlap].begins;
 	const int64_t any = INT64_MAX;
 	const Attempt ways[] = {
-		{FIRST_path, JOIN_none, all, 0, any, bytes, any},
-		{FIRST_path, JOIN_none, all, 32, any, bytes, any},
-		{FIRST_path, JOIN_none, all, 8, any, bytes, any},
-		{FIRST_path, JOIN_none, all, 4, any, bytes, any},
-		{FIRST_path, JOIN_none, all, 64, any, bytes, any},
-		{FIRST_path, JOIN_none, all, 128, spare, bytes, any},
-		{FIRST_path, JOIN_none, all, 16, spare, bytes, any},
-		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes, any},
-		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes, any},
-		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes, any},
-		{FIRST_order, JOIN_none, all, 0, any, bytes, any},
-		{FIRST_order, JOIN_none, all, 8, spare, bytes, any},
-		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes, any},
+		{FIRST_path, JOIN_none, all, 0, any, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, any, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 8, any, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 4, any, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 64, any, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 128, spare, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 16, spare, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 0, any, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 8, spare, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes, any, false},
 	};
 	const int n = (int)(sizeof ways / sizeof *ways);
 	Scheduled best = known;
@@ -414,6 +453,32 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 	return best.fits ? schedule_so(m, made, best.way, any) : best;
 }
 
+/* It takes longer than its blocks were to take, for in its order fewer values stay on the chip.
+   The quickest: as it is; the thread not far ahead of the program, so that values are needed for
+   a shorter time; or all put in order once more, at prices of that. */
+static Scheduled
+keep_on_chip(Module *m, Made *made, Scheduled first)
+{
+	enum { WAYS = 4 };
+	static const int ahead[WAYS] = {16, 32, 128, 0};
+	Scheduled best = first;
+
+	for (int i = 0; i < WAYS; i++) {
+		Attempt way = first.way;
+		way.ahead = ahead[i];
+		way.again = !ahead[i];
+		way.within = add_picoseconds(best.time, best.time / NEAR);
+		Scheduled is = schedule_so(m, made, way, best.time - 1);
+		is.way.within = INT64_MAX;
+		if (is.kept)
+			best = is;
+		if (is.kept && i == WAYS - 1)
+			return is;
+		unmake(m, made);
+	}
+	return schedule_so(m, made, best.way, INT64_MAX);
+}
+
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
 static Scheduled
 schedule_within_memory(Module *m, Made *made)
@@ -421,15 +486,15 @@ schedule_within_memory(Module *m, Made *made)
 	enum { KEPT = 16 }; /* a part of what may be held, for gaps between buffers */
 	const int64_t any = INT64_MAX;
 	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any,
-		m->mesh.target->hbm_bytes, any};
+		m->mesh.target->hbm_bytes, any, false};
 	Scheduled first = schedule_so(m, made, free, any);
-	int64_t near = add_picoseconds(first.least, first.least / NEAR);
+	int64_t near = add_picoseconds(first.ordered, first.ordered / NEAR);
 
-	if (first.free)
-		first.least = first.time;
 	if (first.kept && first.time <= near)
 		return first;
 	unmake(m, made);
+	if (first.kept && first.free)
+		return keep_on_chip(m, made, first);
 	const Plan *plan = plan_within(m, 0, made->by->arena);
 	int64_t peak = plan_peak(plan), bytes = free.bytes;
 	if (plan->uncounted)
