@@ -31,7 +31,7 @@ widens(const Op *op)
  * Gathers are repeated for one kernel only.  A dot follows a slice, which starts where
  * it starts for the whole dot, but no gather.
  */
-bool
+static bool
 may_inline(const Fuse *f, const Op *op, Uses *u)
 {
 	const Kernel *k = u->refs->kernel;
@@ -72,4 +72,44 @@ may_inline(const Fuse *f, const Op *op, Uses *u)
 			> type_elements(&op->results[0]->type))
 			return false;
 	return true;
+}
+
+/* Does all that reads it come before what is written in its place? */
+static bool
+is_read_before(const Uses *u, const Op *write)
+{
+	bool before = true;
+
+	for (const Ref *r = u->refs; r && write; r = r->next) {
+		const Op *reader = r->kernel->fills;
+		before &= reader->block == write->block && reader->id < write->id;
+	}
+	return before;
+}
+
+/* Collectives may read a slice where it lies (strips.c): then so does all else, if what it is
+   of is there for that anyway. */
+static bool
+may_read_in_place(Fuse *f, const Op *op, Uses *u)
+{
+	if (op->kind != O_slice || !u->refs || u->stored)
+		return false;
+	const Value *x = op->operands[0];
+	int64_t n = type_elements(&x->type);
+	Strip strip = {0, n, n};
+
+	x = elements_of(f, x);
+	return (!x->def || is_used(f, x)) && strip_take(op, &strip) && may_inline(f, op, u)
+		&& is_read_before(u, f->changes[x->id]);
+}
+
+bool
+computed_where_used(Fuse *f, Op *op, Uses *u)
+{
+	bool may = u->whole ? may_read_in_place(f, op, u) : may_inline(f, op, u);
+	bool computed = may && inline_uses(f, op, u);
+
+	if (u->whole && computed)
+		u->refs = NULL;
+	return computed && !u->whole;
 }

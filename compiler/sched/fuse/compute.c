@@ -54,9 +54,16 @@ refs_load(Fuse *f, Value *v)
 }
 
 void
-use_whole(Fuse *f, Value *v)
+use_moved(Fuse *f, Value *v)
 {
 	f->uses[source_value(f, v)->id].whole = true;
+}
+
+void
+use_whole(Fuse *f, Value *v)
+{
+	use_moved(f, v);
+	f->uses[source_value(f, v)->id].stored = true;
 }
 
 /* Of the same element in the same kernel: one node serves both. */

@@ -19,12 +19,6 @@
 #include "sched/fuse/fuse.h"
 #include "sched/sched.h"
 
-static bool
-is_used(const Fuse *f, const Value *v)
-{
-	return f->uses[v->id].refs || f->uses[v->id].whole;
-}
-
 /* ---- ops by themselves ------------------------------------------------------ */
 
 /* A dot takes its factors from buffers. */
@@ -82,8 +76,9 @@ visit_reshape(Fuse *f, Op *op, Uses *u)
 	else
 		refs_load(f, op->results[0]);
 	u->whole |= !may;
+	u->stored |= !may;
 	if (u->whole)
-		use_whole(f, operand(f, op, 0));
+		(u->stored ? use_whole : use_moved)(f, operand(f, op, 0));
 }
 
 static void
@@ -113,7 +108,7 @@ visit_whole(Fuse *f, const Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		refs_load(f, op->results[i]);
 	for (int i = 0; i < op->noperands; i++)
-		use_whole(f, op->operands[i]);
+		(op_communicates(op) ? use_moved : use_whole)(f, op->operands[i]);
 	f->kept[op->id] = true;
 }
 
@@ -160,7 +155,7 @@ visit_plain(Fuse *f, Op *op)
 		visit_offset(f, op, u);
 	else if (op_renames(op))
 		visit_reshape(f, op, u);
-	else if (u->whole || !may_inline(f, op, u) || !inline_uses(f, op, u))
+	else if (!computed_where_used(f, op, u))
 		give_buffer(f, op, u);
 }
 
@@ -252,6 +247,7 @@ fuse_new(Module *m)
 	f->source = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	f->elements = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	f->offset = NEW_ARRAY(a, bool, m->nvalues + 1);
+	f->changes = NEW_ARRAY(a, const Op *, m->nvalues + 1);
 	f->members = NEW_ARRAY(a, Members, m->nops + 1);
 	f->kept = NEW_ARRAY(a, bool, m->nops + 1);
 	names_find(f);

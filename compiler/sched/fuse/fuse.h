@@ -23,6 +23,7 @@ typedef struct Ref {
 typedef struct Uses {
 	Ref *refs;
 	bool whole;  /* its buffer as such */
+	bool stored; /* ... by what is no collective */
 	bool offset; /* an operand of another offset */
 } Uses;
 
@@ -48,13 +49,14 @@ struct Fuse {
 
 	/* of a program; a view has none of what follows */
 	Module *module;
-	Arena *step;	  /* reset after each use */
-	Value **source;	  /* by value id: the value it is a name of */
-	Value **elements; /* by value id, of what a round hands on: whose elements it has */
-	bool *offset;	  /* by value id: computed outside kernels */
-	const Op *loop;	  /* the innermost one around the op at hand */
-	Members *members; /* by op id */
-	bool *kept;	  /* by op id: stands as it is */
+	Arena *step;	    /* reset after each use */
+	Value **source;	    /* by value id: the value it is a name of */
+	Value **elements;   /* by value id, of what a round hands on: whose elements it has */
+	bool *offset;	    /* by value id: computed outside kernels */
+	const Op **changes; /* by value id: the first that may write where its elements are */
+	const Op *loop;	    /* the innermost one around the op at hand */
+	Members *members;   /* by op id */
+	bool *kept;	    /* by op id: stands as it is */
 
 	/* fused.c; by value id, those of `stored` and `literal` follow */
 	int nvalues;
@@ -93,7 +95,13 @@ Node *node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *v);
 void ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index);
 void ref_load(Fuse *f, Value *v, Ref *r); /* filled from v's buffer */
 void refs_load(Fuse *f, Value *v);	  /* all of them */
+static inline bool
+is_used(const Fuse *f, const Value *v)
+{
+	return f->uses[v->id].refs || f->uses[v->id].whole;
+}
 void use_whole(Fuse *f, Value *v);
+void use_moved(Fuse *f, Value *v); /* by a collective */
 /* Adds the element of `at` at `index` to an affine index; `kind` says what
    becomes of one beyond `limit`. */
 void index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at, const Affine *index,
@@ -117,8 +125,9 @@ bool inline_uses(Fuse *f, Op *op, Uses *u);
 /* kernels.c: the kernels of an op whose result has a buffer */
 bool fill_result(Fuse *f, Op *op);
 
-/* choose.c: is it better computed where it is used? */
-bool may_inline(const Fuse *f, const Op *op, Uses *u);
+/* choose.c: is it better computed where it is used?  If so it is; false: it needs a buffer,
+   for all uses that are left. */
+bool computed_where_used(Fuse *f, Op *op, Uses *u);
 
 /* fused.c: the program of what was decided; L_fused */
 void fused_write(Fuse *f);

@@ -96,6 +96,31 @@ name_block(Fuse *f, const Block *b)
 	}
 }
 
+static void
+note_change(Fuse *f, const Value *v, const Op *op)
+{
+	const Op **first = &f->changes[elements_of(f, v)->id];
+
+	*first = *first ? *first : op;
+}
+
+/* What shares its buffer with what is made of it: by a change of a part, in rounds of a loop,
+   as the result of a branch. */
+static void
+note_changes(Fuse *f, const Op *op)
+{
+	int carries = op_is_loop(op) ? op->noperands : op_changes(op);
+
+	for (int i = 0; i < carries; i++)
+		if (!op_is_loop(op) || !loop_hands_on(op, i))
+			note_change(f, op->operands[i], op);
+	for (int b = 0; op_is_branch(op) && b < op->nbodies; b++) {
+		const Op *last = op->bodies[b]->last;
+		for (int i = 0; i < last->noperands; i++)
+			note_change(f, last->operands[i], op);
+	}
+}
+
 /*
  * Offsets are of rank 0 and made of this device's id and constants alone, or what a
  * table has for this device.  Such a value is an ordinary C variable of run().
@@ -109,6 +134,7 @@ names_find(Fuse *f)
 		f->source[entry->params[i]->id] = entry->params[i];
 	name_block(f, entry);
 	for (const Op *op = entry->first; op; op = op_following(op, entry)) {
+		note_changes(f, op);
 		bool id = op->kind == O_partition_id, any = id;
 		bool all =
 			id || (op_is_offset(op) && op->noperands && !op->results[0]->type.rank);
