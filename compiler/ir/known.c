@@ -147,12 +147,13 @@ known_quotient(const Operands *o)
 static Known
 known_remainder(const Operands *o)
 {
-	int64_t most = o->y.in.high - 1;
+	int64_t most = o->y.in.high - 1, least = o->y.in.low - 1;
 	Interval in = o->x.in;
 
-	if (o->y.in.low > 0)
-		in = interval_meet(in,
-			(Interval){in.low < 0 ? -most : 0, in.high > 0 ? most : 0});
+	/* what is less than all divisors is its own remainder */
+	if (o->y.in.low > 0 && (in.low < -least || in.high > least))
+		in = (Interval){in.low < 0 ? greater(in.low, -most) : 0,
+			in.high > 0 ? lesser(in.high, most) : 0};
 	return made(o, in, 1);
 }
 
