@@ -4,7 +4,8 @@
  *   x2 = all-gather(x), dim 1      read by the dot alone: each piece of x is a part of
  *   y  = dot(x2, W)                the contraction, the pieces of y are added up
  *
- * Those that differ in names alone are alike: the layers of a program.
+ * Those that differ in names alone are alike: the layers of a program.  Those of a loop are not
+ * like those outside of one, which are beside more.
  */
 #include "sched/decompose/decompose.h"
 
@@ -93,7 +94,8 @@ add(Finding *f, Einsum e)
 		manual |= e.dots[i]->results[0]->no_placement;
 	if (manual)
 		return;
-	text_printf(&t, "%s %d %d ", ops[e.collective->kind].name, e.dim, e.turns);
+	text_printf(&t, "%s %d %d %d ", ops[e.collective->kind].name, e.dim, e.turns,
+		e.collective->block == f->module->entry);
 	text_axes(&t, &f->module->mesh, e.collective->axes);
 	for (int i = 0; i < e.ndots; i++) {
 		const Op *dot = e.dots[i];

@@ -305,16 +305,43 @@ rename_values(const Writing *w, Value *const *results)
 	}
 }
 
+/* Is it gathered for a product, or the sum of one? */
+static bool
+is_of_product(const Pipelined *c)
+{
+	const Value *v = c->early ? c->op->results[0] : c->op->operands[0];
+	bool product = !c->early && v->def && op_is_product(v->def);
+
+	for (const Op *op = c->op->next; c->early && op && !product; op = op->next)
+		product = op_is_product(op) && (op->operands[0] == v || op->operands[1] == v);
+	return product;
+}
+
+/* Where products are done a piece at a time, the first is in one block with what is gathered
+   for it, before the loop, and the last with its sum, behind it: so many iterations more. */
+static int
+apart(const Staged *s, bool early)
+{
+	bool any = false;
+
+	for (int i = 0; i < s->loop->n && overlaps[s->loop->op->module->overlap].divides; i++) {
+		const Pipelined *c = &s->loop->candidates[i];
+		any |= c->taken && c->early == early && is_of_product(c);
+	}
+	return any;
+}
+
 void
 iterations_write(const Staged *s)
 {
 	Op *old = s->loop->op;
 	Module *m = old->module;
 	Writing w = {.s = s, .arena = s->arena, .head = {.k = make_before(old)}};
-	int64_t begin = s->most - s->least, end = s->trips + begin;
+	int64_t ahead = s->most - s->least, end = s->trips + ahead;
+	int64_t begin = ahead + apart(s, true), rest = ahead + apart(s, false);
 	Part *last = &w.head;
 
-	w.rounds = (s->trips - begin) / ROUND;
+	w.rounds = end > begin + rest ? (end - begin - rest) / ROUND : 0;
 	if (w.rounds > 1) {
 		write_iterations(&w, &w.head, begin);
 		begin_loop(&w);

@@ -27,6 +27,8 @@ pipelining_apply(const Pipelining *p)
 		}
 		arena_free(a);
 	}
+	if (changed && parts_at_known(p->loops[0].op->module))
+		module_remove_dead(p->loops[0].op->module);
 	return changed;
 }
 
@@ -75,11 +77,13 @@ pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
 {
 	Arena *a = arena_new();
 	Pipelining p = {.arena = a};
-	bool changed = false;
+	bool changed = loops_open(m);
 
+	if (changed && parts_at_known(m))
+		module_remove_dead(m);
 	note_planned(m, count);
 	if (overlaps[m->overlap].divides)
-		changed = sum_in_loops(m, choose_sums, remarks);
+		changed |= sum_in_loops(m, choose_sums, remarks);
 	if (overlaps[m->overlap].pipelines) {
 		changed |= move_before_branches(m, choose_moves);
 		pipelining_find(m, &p);

@@ -51,6 +51,11 @@ is_handed_on(const Staged *s, const Value *param)
 bool joined_find(Op *collective, StackSum *sum);
 void joined_apply(Module *m, const StackSum *sum);
 
+/* straight.c: loops of one trip are none; true if there were any */
+bool loops_open(Module *m);
+/* ... parts at numbers that are known are slices */
+bool parts_at_known(Module *m);
+
 /* iterations.c: the loop written again */
 void iterations_write(const Staged *s);
 
