@@ -6,8 +6,7 @@
 #include "ir/layout.h"
 #include "report/rows.h"
 
-/* The first name that the user gave it; `called` has it by the value's. */
-static const char **
+const char **
 user_names(Module *m, Arena *a, Table *called)
 {
 	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
@@ -18,7 +17,8 @@ user_names(Module *m, Arena *a, Table *called)
 			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
 		if (v && !names[v->id]) {
 			names[v->id] = named->name;
-			table_set(called, v->name, (void *)named->name);
+			if (called)
+				table_set(called, v->name, (void *)named->name);
 		}
 	}
 	return names;

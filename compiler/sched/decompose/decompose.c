@@ -14,6 +14,7 @@
  */
 #include <string.h>
 #include "cost/timeline.h"
+#include "ir/flow.h"
 #include "memory/plan.h"
 #include "sched/decompose/decompose.h"
 #include "sched/sched.h"
@@ -29,7 +30,7 @@ enum {
 
 /* What a run takes, in picoseconds and bytes; -1: it was not found out. */
 typedef struct Outcome {
-	int64_t time, lower, peak, joins;
+	int64_t time, lower, peak, joins, copied;
 	int64_t exposed[]; /* of the collective of each einsum that is asked for */
 } Outcome;
 
@@ -47,7 +48,8 @@ typedef struct Decomposing {
 	Table *exposed; /* int64_t, by op_key() */
 	Table *seen;	/* keys of classes that were tried */
 	int tries;
-	int64_t time, lower, limit; /* bytes that a device may need */
+	int64_t time, lower, copied;
+	int64_t limit; /* bytes that a device may need */
 	bool remarks, changed;
 	int ops; /* of the entry */
 } Decomposing;
@@ -190,6 +192,7 @@ attempt(void *data, int64_t i)
 	if (trial->joined)
 		outcome->joins = rings_join(m, m->arena);
 	fuse(m);
+	outcome->copied = copied_bytes(m);
 	overlap(m, false);
 	const Plan *plan = plan_build(m);
 	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
@@ -236,7 +239,7 @@ text_class(Text *t, const Class *class)
 	text_printf(t, "%s", dot->label ? dot->label : ops[dot->kind].name);
 	if (e->ndots > 1)
 		text_printf(t, " and %d more", e->ndots - 1);
-	text_printf(t, " with its %s over ", ops[e->collective->kind].hlo);
+	text_printf(t, " with its %s%s over ", einsum_side(e), ops[e->collective->kind].hlo);
 	text_axes(t, &dot->module->mesh, e->collective->axes);
 	if (class->n > 1)
 		text_printf(t, ", %d times", class->n);
@@ -380,6 +383,7 @@ typedef struct Choice {
 	Text *text;
 	int64_t time;
 	int64_t parts; /* what those take that were tried last; 0: none were */
+	int64_t copied;
 	bool any, joined;
 	Way way;
 } Choice;
@@ -400,6 +404,7 @@ weigh(Choice *best, const Trial *trial)
 	if (!fits || o->time >= best->time)
 		return;
 	best->time = o->time;
+	best->copied = o->copied;
 	best->any = true;
 	best->joined = trial->joined;
 	best->way = trial->way;
@@ -463,6 +468,25 @@ text_pieces(Text *t, const Einsum *e)
 	text_add(t, parts ? "" : "; it has no equal parts");
 }
 
+/* What it copies more than before, and why, if that is known. */
+static void
+text_copied(Text *t, const Class *class, const Choice *best, int64_t before)
+{
+	const Op *collective = class->first->collective;
+	bool sums = collective->operands[0] == class->first->dots[0]->results[0];
+	bool parts = sums && way_parts(best->way);
+	bool carried = collective->block->parent && op_is_loop(collective->block->parent);
+
+	if (best->copied <= before)
+		return;
+	text_add(t, ", which copies ");
+	text_traffic(t, (double)(best->copied - before));
+	text_add(t,
+		parts		  ? " to put parts behind each other"
+			: carried ? " of what the loop carries"
+				  : " more");
+}
+
 static void
 try_class(Decomposing *d, Einsums all, const Class *class)
 {
@@ -484,8 +508,10 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 		try_ways(&best, variants + 1, n - 1);
 	try_more_parts(&best, d, all, class);
 	text_add(&t, best.any ? ": done " : ": left as it is");
-	if (best.any)
+	if (best.any) {
 		text_way(&t, best.way, best.joined);
+		text_copied(&t, class, &best, d->copied);
+	}
 	if (d->remarks)
 		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
 	text_free(&t);
@@ -495,6 +521,7 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	if (best.joined)
 		rings_join(d->module, d->arena);
 	d->time = best.time;
+	d->copied = best.copied;
 	d->changed = true;
 }
 
@@ -523,6 +550,7 @@ start(Decomposing *d, Einsums all)
 		table_set(d->exposed, op_key(d->arena, all.v[i].collective),
 			(void *)&plain->exposed[i]);
 	d->time = plain->time;
+	d->copied = plain->copied;
 	d->lower = plain->lower;
 	d->limit = d->module->mesh.target->hbm_bytes;
 	if (plain->peak > d->limit)

@@ -43,6 +43,8 @@ int way_parts(Way way);
 
 /* find.c: all that there are, in program order.  Numbers the module. */
 Einsums einsums_find(Module *m, Arena *a);
+/* "left operand's ": which is gathered, if both of a product are; else "". */
+const char *einsum_side(const Einsum *e);
 /* Which dim of the other operand a dim of an operand is summed or counted with, and
    which of the result it is; -1: none. */
 typedef struct DotDim {
@@ -75,6 +77,9 @@ int64_t ring_pieces(const Einsum *e);
 /* join.c: rings of a module take their pieces from those before them, where they can.  How
    many pieces. */
 int rings_join(Module *m, Arena *a);
+
+/* copied.c: the bytes that a fused program only moves in memory, in all trips. */
+int64_t copied_bytes(const Module *m);
 
 /* window.c: leaves of the program the ops from `first` on, before `end`, of the entry alone.
    For trials: what it returns is no result any more. */

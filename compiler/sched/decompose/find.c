@@ -206,6 +206,17 @@ find_summed(Finding *f, Op *sum)
 	add(f, e);
 }
 
+const char *
+einsum_side(const Einsum *e)
+{
+	Value *const *operands = e->dots[0]->operands;
+
+	for (int i = 0; i < 2; i++)
+		if (!operands[i]->def || operands[i]->def->kind != O_all_gather)
+			return "";
+	return operands[0]->def == e->collective ? "left operand's " : "right operand's ";
+}
+
 /* ---- the module ---------------------------------------------------------- */
 
 static void

@@ -120,10 +120,12 @@ piece_of(const Ring *r, Make k, Value *x, int dim, Step step)
 
 /* ---- pieces that go round ------------------------------------------------ */
 
-/* The value is made by a collective that does a part of what one does, or did. */
+/* The value is made by a collective that does a part of what one does, or did; what keeps that
+   from another trip keeps this. */
 Value *
 made_for(Value *v, const Op *collective)
 {
+	v->def->trip = collective->trip;
 	v->def->whole = collective->whole ? collective->whole : collective;
 	return v;
 }
