@@ -60,15 +60,24 @@ find_in(Op *choice, BranchMoves *moves)
 	}
 }
 
+/* In the body of a loop, or in branches of one. */
+static bool
+is_in_loop(const Op *choice)
+{
+	const Block *b = choice->block;
+
+	while (b->parent && op_is_branch(b->parent))
+		b = b->parent->block;
+	return b->parent && op_is_loop(b->parent) && !is_manual_loop(b->parent)
+		&& b == b->parent->bodies[LOOP_BODY];
+}
+
 void
 branch_moves_find(Module *m, BranchMoves *moves)
 {
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		const Op *loop = op->block->parent;
-		if (op_is_branch(op) && loop && op_is_loop(loop) && !is_manual_loop(loop)
-			&& op->block == loop->bodies[LOOP_BODY])
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op_is_branch(op) && is_in_loop(op))
 			find_in(op, moves);
-	}
 }
 
 /* A branch has it as a parameter; what its own was called that is. */
@@ -105,10 +114,17 @@ apply(Module *m, const BranchMove *move)
 	take_from_outside(other, before->results[0]);
 }
 
+/* What was moved before an `if` may be in a branch that moves it like the other one. */
 void
 branch_moves_apply(Module *m, const BranchMoves *moves)
 {
-	for (int i = 0; i < moves->n; i++)
-		apply(m, &moves->v[i]);
+	BranchMoves next = *moves;
+
+	while (next.n) {
+		for (int i = 0; i < next.n; i++)
+			apply(m, &next.v[i]);
+		next = (BranchMoves){.arena = moves->arena};
+		branch_moves_find(m, &next);
+	}
 	module_remove_dead(m);
 }

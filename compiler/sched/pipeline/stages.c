@@ -286,12 +286,16 @@ is_manual_loop(const Op *loop)
 	return !placed;
 }
 
+/* In its branches, too. */
 static void
-tell_of_all(const Op *loop, OtherTrip trip)
+tell_of_all(const Block *b, OtherTrip trip)
 {
-	for (Op *op = loop->bodies[LOOP_BODY]->first; op; op = op->next)
+	for (Op *op = b->first; op; op = op->next) {
 		if (op_communicates(op))
 			op->trip = trip;
+		for (int i = 0; op_is_branch(op) && i < op->nbodies; i++)
+			tell_of_all(op->bodies[i], trip);
+	}
 }
 
 /* What is moved in a branch of a trip is left there. */
@@ -336,7 +340,7 @@ pipelining_find(Module *m, Pipelining *p)
 			continue;
 		bool counted = loop_is_counted(op, &s);
 		if (!counted || s.trips < 2) {
-			tell_of_all(op, counted ? TRIP_few : TRIP_uncounted);
+			tell_of_all(op->bodies[LOOP_BODY], counted ? TRIP_few : TRIP_uncounted);
 			continue;
 		}
 		Arena *a = arena_new();
