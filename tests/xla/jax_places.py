@@ -60,7 +60,7 @@ def shardy_says(text):
         functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in module.body.operations
                      if f.operation.name == "func.func"}
         inline(shardy.entry(module).regions[0].blocks[0], functions)
-        PassManager.parse(shardy.PASSES).run(module.operation)
+        PassManager.parse(shardy.PASSES.replace("basic-then-aggressive", "aggressive")).run(module.operation)
         main = shardy.entry(module)
         kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         found = []

@@ -274,11 +274,13 @@ fixed_point(Propagation *g, int level, Strategy strategy)
 	} while (changed);
 }
 
+/* JAX has Shardy take the aggressive step at once. */
 void
 run_levels(Propagation *g)
 {
 	for (int level = 0; level < LEVELS; level++) {
-		fixed_point(g, level, BASIC);
+		if (!g->module->python)
+			fixed_point(g, level, BASIC);
 		fixed_point(g, level, AGGRESSIVE);
 	}
 }
