@@ -354,8 +354,10 @@ bool
 import_op_dynamic_update_slice(Import *in, const MlirOp *op, int detail)
 {
 	(void)detail;
-	if (in->noperands < 2 || !are_starts(in, op, 2))
+	if (in->noperands < 2)
 		return read_wrong(in, op->range, "%s lacks operands", op->name);
+	if (!are_starts(in, op, 2))
+		return false;
 	if (in->operands[0]->type.rank != in->operands[1]->type.rank)
 		return read_wrong(in, op->range, "the update of %s has another rank", op->name);
 	in->results[0] = make_dynamic_update_slice(in->make, in->operands[0], in->operands[1],

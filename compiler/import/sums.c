@@ -131,7 +131,8 @@ static const struct Step {
 const MlirOp *
 region_step(const MlirOp *op, int region)
 {
-	const MlirBlock *block = region < op->regions.n ? op->regions.v[region] : NULL;
+	bool there = region >= 0 && region < op->regions.n;
+	const MlirBlock *block = there ? op->regions.v[region] : NULL;
 	const MlirOp *only = NULL;
 
 	for (int i = 0; block && i + 1 < block->ops.n; i++) {
@@ -245,6 +246,9 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 	Combiner c;
 
 	(void)detail;
+	for (int i = in->noperands / 2; i < in->noperands; i++)
+		if (in->operands[i]->type.rank)
+			return read_wrong(in, op->range, "a reduction begins with scalars");
 	if (in->noperands == 2 && region_combiner(in, op, &c)) {
 		Value *v = make_reduce(in->make, c, in->operands[0], dims.n, dims.v);
 		Value *init = in->operands[1];

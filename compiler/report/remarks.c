@@ -588,15 +588,16 @@ quickest(const Remarks *remarks, const Told *told)
 	return best;
 }
 
-/* What is quicker than what avoids it, `best`, or than the program as it is, though no less
+/* What is quicker than the program as it is, and than what avoids it, `best`, though no less
    moves; where there is neither, what was tried. */
 static void
 line_tried(const Remarks *remarks, const Told *told, const Proposal *best, bool avoided)
 {
 	const Proposal *quick = quickest(remarks, told);
-	const Trial *bound = best ? best->trial : remarks->trials.all[0];
+	const Trial *now = remarks->trials.all[0], *bound = best ? best->trial : now;
 
-	if (quick && quick != best && is_slower(bound, quick->trial))
+	if (quick && quick != best && is_slower(bound, quick->trial)
+		&& is_slower(now, quick->trial))
 		line_proposal(remarks, "quicker: ", quick);
 	else if (quick && !avoided)
 		line_proposal(remarks, "tried, and no better: ", quick);
