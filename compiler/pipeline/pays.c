@@ -121,6 +121,31 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 				p->loops[i].candidates[c].op->trip = why;
 }
 
+/* Where products are done a piece at a time those of the first trip and the last are outside of
+   their loops, if it takes no longer before any is. */
+static void
+choose_apart(Module *m, Pipelining *p, int n, int64_t limit, int64_t *least, int64_t *peak)
+{
+	bool any = false;
+
+	for (int i = 0; i < p->n; i++)
+		for (int c = 0; c < p->loops[i].n; c++)
+			any |= p->loops[i].candidates[c].taken;
+	if (!any || !overlaps[m->overlap].divides)
+		return;
+	for (int i = 0; i < p->n; i++)
+		p->loops[i].apart = true;
+	Tried *tried = tried_new(m, p, n, false);
+	bool pays = tried->time <= *least && tried->peak <= limit;
+	for (int i = 0; i < p->n; i++)
+		p->loops[i].apart = pays;
+	if (pays) {
+		*least = tried->time;
+		*peak = tried->peak;
+	}
+	shared_free(tried, tried_bytes(n));
+}
+
 /* Into `takes` what a run then takes; NULL: what is not taken says why. */
 static void
 choose_trips(Module *m, Pipelining *p, Tried *takes)
@@ -149,11 +174,12 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		}
 		shared_free(tried, tried_bytes(n));
 	}
-	if (takes)
-		*takes = (Tried){.through = true, .time = least, .peak = peak};
-	else if (exposed && least == plain->time)
+	if (!takes && exposed && least == plain->time)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
+	choose_apart(m, p, n, limit, &least, &peak);
+	if (takes)
+		*takes = (Tried){.through = true, .time = least, .peak = peak};
 	shared_free(plain, tried_bytes(n));
 }
 

@@ -23,6 +23,7 @@ typedef struct PipelinedLoop {
 	Op *op;
 	Pipelined *candidates;
 	int n;
+	bool apart; /* einsums of the first trip and the last are outside of it */
 } PipelinedLoop;
 
 /* The loops of a module that have some, an outer one before those in it. */

@@ -317,14 +317,14 @@ is_of_product(const Pipelined *c)
 	return product;
 }
 
-/* Where products are done a piece at a time, the first is in one block with what is gathered
-   for it, before the loop, and the last with its sum, behind it: so many iterations more. */
+/* If so asked for, the first product is in one block with what is gathered for it, before the
+   loop, and the last with its sum, behind it: so many iterations more. */
 static int
 apart(const Staged *s, bool early)
 {
 	bool any = false;
 
-	for (int i = 0; i < s->loop->n && overlaps[s->loop->op->module->overlap].divides; i++) {
+	for (int i = 0; i < s->loop->n && s->loop->apart; i++) {
 		const Pipelined *c = &s->loop->candidates[i];
 		any |= c->taken && c->early == early && is_of_product(c);
 	}
