@@ -79,6 +79,8 @@ is_there(const Einsum *e)
 
 	for (int i = 0; i < e->ndots; i++)
 		there &= e->dots[i]->block != NULL;
+	for (int i = 0; i < e->nbetween; i++)
+		there &= e->between[i]->block != NULL;
 	return there;
 }
 

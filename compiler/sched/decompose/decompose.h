@@ -2,8 +2,9 @@
  * decompose.h - products whose operand is gathered, or whose result is a part of a sum,
  * and rings that do both a piece at a time.
  *
- *   Einsum   an all-gather and the dots that alone read it, or a dot and the
- *            reduce-scatter or all-reduce that alone reads it
+ *   Einsum   an all-gather or all-to-all and the dots that alone read it, or a dot and the
+ *            reduce-scatter, all-reduce or all-to-all that alone reads it; what stands
+ *            between them works along the dim that is cut element by element
  *   Way      how its pieces go round, or in how many parts it is done
  */
 #ifndef SHDC_DECOMPOSE_H
@@ -15,8 +16,13 @@ typedef struct Einsum {
 	Op *collective;
 	Op **dots; /* in order; of a sum one */
 	int ndots;
+	bool behind;  /* the collective is behind its dot */
+	Op **between; /* in order */
+	int nbetween;
 	int dim;    /* of the collective's result, that is cut into pieces; -1: none can be */
-	bool turns; /* pieces may go round */
+	bool turns; /* pieces may go round: */
+	int *dims;  /* ... of each dot's operand, or of its result, the dim of pieces */
+	Arena *arena;
 	const char *key; /* equal if they are alike */
 } Einsum;
 
@@ -45,6 +51,8 @@ int way_parts(Way way);
 Einsums einsums_find(Module *m, Arena *a);
 /* "left operand's ": which is gathered, if both of a product are; else "". */
 const char *einsum_side(const Einsum *e);
+/* The operand of one of its dots that is made of what is gathered. */
+int gathered_operand(const Einsum *e, const Op *dot);
 /* Which dim of the other operand a dim of an operand is summed or counted with, and
    which of the result it is; -1: none. */
 typedef struct DotDim {
@@ -73,6 +81,18 @@ void ring_build(Rings *rings, const Einsum *e, Way way);
 void rings_begin(Rings *rings, const Module *m);
 void rings_end(Rings *rings, Module *m);
 int64_t ring_pieces(const Einsum *e);
+
+/* A dim as [outer, parts, inner], of which each part has one of each outer. */
+typedef struct Cut {
+	int dim;
+	int64_t outer;
+} Cut;
+
+/* between.c: may it stand between a collective and its product? */
+bool may_be_between(const Op *op);
+/* From the first value, which is gathered or is the product, to the last: those operands of
+   dots, or that of the collective.  False: not in so many parts. */
+bool between_cut(const Einsum *e, Cut first, int64_t n, Cut *last);
 
 /* join.c: rings of a module take their pieces from those before them, where they can.  How
    many pieces. */

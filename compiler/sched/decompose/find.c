@@ -7,6 +7,7 @@
  * Those that differ in names alone are alike: the layers of a program.  Those of a loop are not
  * like those outside of one, which are beside more.
  */
+#include <stdlib.h>
 #include "sched/decompose/decompose.h"
 
 /* The ops of its block that read a value; `elsewhere`: there are others. */
@@ -20,6 +21,7 @@ typedef struct Finding {
 	Module *module;
 	Arena *arena;
 	Reader **readers; /* by value id, last first */
+	const Op **walk;  /* by op id: which walk came by */
 	Einsums found;
 } Finding;
 
@@ -64,6 +66,17 @@ dot_result_dim(const Op *dot, int dim)
 	die("a dot has no dim %d", dim);
 }
 
+int
+gathered_operand(const Einsum *e, const Op *dot)
+{
+	const Value *v = dot->operands[0];
+	bool first = v == e->collective->results[0];
+
+	for (int i = 0; i < e->nbetween && !first; i++)
+		first = v->def == e->between[i];
+	return !first;
+}
+
 /* ---- einsums ------------------------------------------------------------- */
 
 static void
@@ -83,26 +96,35 @@ text_dot(Text *t, const Op *dot)
 	}
 }
 
+static void
+text_between(Text *t, const Op *op)
+{
+	text_printf(t, " %s ", op->composite ? op->composite : ops[op->kind].name);
+	text_shape(t, &op->results[0]->type);
+}
+
 /* Those of what the user moves stay as they were written. */
 static void
 add(Finding *f, Einsum e)
 {
 	Text t = {0};
-	bool manual = e.collective->results[0]->no_placement;
+	bool manual = e.collective->kind != O_all_to_all
+		&& e.collective->results[0]->no_placement;
 
 	for (int i = 0; i < e.ndots; i++)
 		manual |= e.dots[i]->results[0]->no_placement;
 	if (manual)
 		return;
-	text_printf(&t, "%s %d %d %d ", ops[e.collective->kind].name, e.dim, e.turns,
-		e.collective->block == f->module->entry);
+	text_printf(&t, "%s %d %d %d %d ", ops[e.collective->kind].name, e.dim, e.turns,
+		e.behind, e.collective->block == f->module->entry);
 	text_axes(&t, &f->module->mesh, e.collective->axes);
 	for (int i = 0; i < e.ndots; i++) {
 		const Op *dot = e.dots[i];
-		bool left = dot->operands[0] == e.collective->results[0];
-		text_add(&t, left ? " left " : " right ");
+		text_add(&t, gathered_operand(&e, dot) == 0 ? " left " : " right ");
 		text_dot(&t, dot);
 	}
+	for (int i = 0; i < e.nbetween; i++)
+		text_between(&t, e.between[i]);
 	e.key = text_take(&t, f->arena);
 	APPEND(f->arena, f->found.v, f->found.n, e);
 }
@@ -130,50 +152,117 @@ is_split(const Placement *p, AxisRef axis)
  * bits of what they all should have.
  */
 static bool
-differs(const Op *gather, const Op *dot)
+differs(const Op *gather, const Op *dot, int i, int dim)
 {
-	int i = dot->operands[1] == gather->results[0];
 	const Value *v = dot->results[0];
 	bool differ = false;
 
 	if (!dtype_is_float(v->type.dtype)
-		|| dot_dim(dot, i, (int)op_int(gather, A_dim)).result >= 0)
+		|| dot_dim(dot, i, dim).result >= 0)
 		return false;
 	for (int k = 0; k < gather->axes->n; k++)
 		differ |= !is_split(&v->placement, gather->axes->a[k]);
 	return differ;
 }
 
+/* ---- what is between ------------------------------------------------------- */
+
+/* What is made of a value, by what may be between, up to what ends it. */
+typedef struct Walk {
+	const Op *from;
+	bool behind; /* it ends at a collective, else at products */
+	Op **between, **ends;
+	int nbetween, nends;
+} Walk;
+
+static bool
+ends_walk(const Walk *w, const Op *op)
+{
+	return w->behind ? op_communicates(op) : op_is_product(op);
+}
+
+/* False: something else reads it, or an end reads two of them. */
+static bool
+walk_readers(Finding *f, Walk *w, const Value *v)
+{
+	for (const Reader *r = f->readers[v->id]; r; r = r->next) {
+		Op *op = r->op;
+		bool end = ends_walk(w, op), seen = f->walk[op->id] == w->from;
+		if ((end && seen) || op->block != w->from->block
+			|| (!end && !may_be_between(op)))
+			return false;
+		f->walk[op->id] = w->from;
+		if (end)
+			APPEND(f->arena, w->ends, w->nends, op);
+		else if (!seen)
+			APPEND(f->arena, w->between, w->nbetween, op);
+	}
+	return true;
+}
+
+static int
+compare_ops(const void *a, const void *b)
+{
+	return (*(Op *const *)a)->id - (*(Op *const *)b)->id;
+}
+
+static bool
+walk(Finding *f, Walk *w)
+{
+	bool goes = walk_readers(f, w, w->from->results[0]);
+
+	for (int i = 0; goes && i < w->nbetween; i++)
+		goes = walk_readers(f, w, w->between[i]->results[0]);
+	if (!goes || !w->nends)
+		return false;
+	if (w->nbetween)
+		qsort(w->between, (size_t)w->nbetween, sizeof(Op *), compare_ops);
+	qsort(w->ends, (size_t)w->nends, sizeof(Op *), compare_ops);
+	return true;
+}
+
+/* ---- gathered, or exchanged ------------------------------------------------- */
+
+/* Where pieces of what is gathered are in operands of products. */
+static bool
+gathered_turns(const Einsum *e)
+{
+	Cut *last = NEW_ARRAY(e->arena, Cut, e->ndots);
+
+	if (e->collective->kind != O_all_gather
+		|| !between_cut(e, (Cut){e->dim, 1}, axes_size(e->collective->axes), last))
+		return false;
+	for (int i = 0; i < e->ndots; i++) {
+		const Op *dot = e->dots[i];
+		e->dims[i] = last[i].dim;
+		if (last[i].outer > 1
+			|| differs(e->collective, dot, gathered_operand(e, dot), last[i].dim))
+			return false;
+	}
+	return true;
+}
+
 /* Read by dots of its block alone, by each once. */
 static void
 find_gathered(Finding *f, Op *gather)
 {
-	const Value *v = gather->results[0];
-	Einsum e = {.collective = gather, .dim = (int)op_int(gather, A_dim), .turns = true};
+	Walk w = {.from = gather};
+	Einsum e = {.collective = gather,
+		.dim = (int)op_int(gather, A_dim),
+		.arena = f->arena};
 
-	for (const Reader *r = f->readers[v->id]; r; r = r->next) {
-		const Op *dot = r->op;
-		if (!op_is_product(dot) || dot->block != gather->block
-			|| dot->operands[0] == dot->operands[1])
-			return;
-		e.turns &= !differs(gather, dot);
-		e.ndots++;
-	}
-	int n = e.ndots;
-	e.dots = NEW_ARRAY(f->arena, Op *, n + 1);
-	for (const Reader *r = f->readers[v->id]; r; r = r->next)
-		e.dots[--n] = r->op;
-	if (e.ndots)
-		add(f, e);
+	if (!walk(f, &w))
+		return;
+	e.dots = w.ends;
+	e.ndots = w.nends;
+	e.between = w.between;
+	e.nbetween = w.nbetween;
+	e.dims = NEW_ARRAY(f->arena, int, e.ndots);
+	e.turns = gathered_turns(&e);
+	add(f, e);
 }
 
-static bool
-has_one_reader(const Finding *f, const Value *v)
-{
-	const Reader *r = f->readers[v->id];
-
-	return r && !r->next;
-}
+/* ---- summed, or exchanged --------------------------------------------------- */
 
 /* Of an all-reduce the longest dim that has pieces; -1: none has. */
 static int
@@ -191,18 +280,44 @@ dim_to_scatter(const Op *sum)
 	return best;
 }
 
-static void
-find_summed(Finding *f, Op *sum)
+/* Where pieces of what is scattered are in the product. */
+static bool
+summed_turns(const Einsum *e)
 {
-	Op *dot = sum->operands[0]->def;
-	int dim = dim_to_scatter(sum);
+	const Type *type = &e->dots[0]->results[0]->type;
+	Cut last;
 
-	if (!dot || !op_is_product(dot) || dot->block != sum->block || !adds_up(sum)
-		|| !has_one_reader(f, dot->results[0]))
+	if (e->collective->kind == O_all_to_all || e->dim < 0)
+		return false;
+	for (int d = 0; d < type->rank; d++)
+		if (between_cut(e, (Cut){d, 1}, axes_size(e->collective->axes), &last)
+			&& last.dim == e->dim && last.outer == 1) {
+			e->dims[0] = d;
+			return true;
+		}
+	return false;
+}
+
+static void
+find_summed(Finding *f, Op *dot)
+{
+	Walk w = {.from = dot, .behind = true};
+	Einsum e = {.ndots = 1, .behind = true, .arena = f->arena};
+
+	if (!walk(f, &w) || w.nends > 1)
 		return;
-	Einsum e = {.collective = sum, .ndots = 1, .dim = dim, .turns = dim >= 0};
+	Op *sum = w.ends[0];
+	bool sums = sum->kind == O_reduce_scatter || sum->kind == O_all_reduce;
+	if (axes_size(sum->axes) < 2 || (sums ? !adds_up(sum) : sum->kind != O_all_to_all))
+		return;
+	e.collective = sum;
+	e.dim = dim_to_scatter(sum);
 	e.dots = NEW(f->arena, Op *);
 	e.dots[0] = dot;
+	e.between = w.between;
+	e.nbetween = w.nbetween;
+	e.dims = NEW(f->arena, int);
+	e.turns = summed_turns(&e);
 	add(f, e);
 }
 
@@ -233,6 +348,15 @@ find_readers(Finding *f)
 		}
 }
 
+static int
+compare_einsums(const void *a, const void *b)
+{
+	const Einsum *x = a, *y = b;
+	int first = x->collective->id, second = y->collective->id;
+
+	return first == second ? x->behind - y->behind : first - second;
+}
+
 Einsums
 einsums_find(Module *m, Arena *a)
 {
@@ -240,14 +364,16 @@ einsums_find(Module *m, Arena *a)
 
 	module_number(m);
 	f.readers = NEW_ARRAY(a, Reader *, m->nvalues + 1);
+	f.walk = NEW_ARRAY(a, const Op *, m->nops + 1);
 	find_readers(&f);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		if (!op_communicates(op) || axes_size(op->axes) < 2)
-			continue;
-		if (op->kind == O_all_gather)
+		bool exchanges = op->kind == O_all_gather || op->kind == O_all_to_all;
+		if (exchanges && axes_size(op->axes) > 1)
 			find_gathered(&f, op);
-		else if (op->kind == O_reduce_scatter || op->kind == O_all_reduce)
+		if (op_is_product(op))
 			find_summed(&f, op);
 	}
+	if (f.found.n)
+		qsort(f.found.v, (size_t)f.found.n, sizeof(Einsum), compare_einsums);
 	return f.found;
 }

@@ -101,7 +101,7 @@ other_operand(const Ring *r)
 {
 	const Op *dot = r->einsum->dots[0];
 
-	return dot->operands[dot->operands[0] == r->einsum->collective->results[0]];
+	return dot->operands[!gathered_operand(r->einsum, dot)];
 }
 
 static Value *

@@ -20,51 +20,123 @@
 
 /* ---- which dim ------------------------------------------------------------- */
 
-static int
-gathered_operand(const Einsum *e, const Op *dot)
-{
-	return dot->operands[1] == e->collective->results[0];
-}
+/* What parts along a dim of what is moved are, best last. */
+typedef enum Kind {
+	KIND_none,
+	KIND_summed, /* products that are added up */
+	KIND_moved,  /* ranges of what each device has, or gets */
+	KIND_ranges, /* ranges of what comes from each */
+	KIND_parts,
+} Kind;
 
-/* Has each part of this dim, of what is gathered or added up, a part of results of its own? */
+/* Where parts begin, of what is gathered or of the product, and end (between_cut()). */
+typedef struct Parts {
+	Kind kind;
+	Cut first;
+	Cut *last;
+	int dim; /* of the collective's result */
+} Parts;
+
 static bool
-has_parts(const Einsum *e, int dim, int n)
+may_be_ranges(const Einsum *e, const Cut *cut)
 {
-	const Op *collective = e->collective;
-	int64_t size = collective->results[0]->type.dims[dim];
-
-	if (size < n || size % n)
-		return false;
-	if (collective->kind == O_all_reduce)
-		return true;
-	for (int i = 0; i < e->ndots && collective->kind == O_all_gather; i++)
-		if (dot_dim(e->dots[i], gathered_operand(e, e->dots[i]), dim).result < 0)
-			return false;
-	return dim != e->dim;
+	return cut->outer == 1 || ranges_go(e);
 }
 
-/* The outermost that is longer than 1, of which each part is a range of memory, else the
-   longest; -1: none has so many. */
-static int
-dim_of_parts(const Einsum *e, int n)
+/* Of what is gathered, or exchanged: how results of products have such parts. */
+static Kind
+kind_gathered(const Einsum *e, int dim, const Cut *last)
+{
+	bool gathers = e->collective->kind == O_all_gather, summed = false, ranges = false;
+
+	for (int i = 0; i < e->ndots; i++) {
+		const Op *dot = e->dots[i];
+		if (!may_be_ranges(e, &last[i]))
+			return KIND_none;
+		summed |= dot_dim(dot, gathered_operand(e, dot), last[i].dim).result < 0;
+		ranges |= last[i].outer > 1;
+	}
+	if (dim == e->dim)
+		return KIND_moved;
+	if (summed)
+		return gathers ? KIND_none : KIND_summed;
+	return ranges ? KIND_ranges : KIND_parts;
+}
+
+static Parts
+parts_gathered(const Einsum *e, int dim, int n)
+{
+	bool gathers = e->collective->kind == O_all_gather;
+	int64_t devices = dim == e->dim ? ring_pieces(e) : 1;
+	Parts parts = {.first = {dim, devices}, .dim = dim};
+
+	parts.last = NEW_ARRAY(e->arena, Cut, e->ndots);
+	if ((dim != e->dim || gathers) && between_cut(e, parts.first, n, parts.last))
+		parts.kind = kind_gathered(e, dim, parts.last);
+	return parts;
+}
+
+/* Of a product: what is moved has the parts beside each other, or each device's. */
+static Kind
+kind_summed(const Einsum *e, int dim, Cut first, Cut last)
+{
+	OpKind kind = e->collective->kind;
+	bool moved = dim == e->dim && kind != O_all_reduce;
+
+	if (last.dim != dim || !may_be_ranges(e, &first)
+		|| last.outer != (moved ? ring_pieces(e) : 1))
+		return KIND_none;
+	if (moved)
+		return kind == O_reduce_scatter ? KIND_moved : KIND_none;
+	return first.outer > 1 ? KIND_ranges : KIND_parts;
+}
+
+static Parts
+parts_summed(const Einsum *e, int dim, int n)
+{
+	Parts best = {.dim = dim, .last = NEW(e->arena, Cut)};
+	int64_t outer[] = {1, ring_pieces(e)};
+	Cut last;
+
+	for (int d = 0; d < e->dots[0]->results[0]->type.rank; d++)
+		for (int i = 0; i < 2; i++) {
+			Cut first = {d, outer[i]};
+			Kind kind = between_cut(e, first, n, &last)
+				? kind_summed(e, dim, first, last)
+				: KIND_none;
+			if (kind <= best.kind)
+				continue;
+			best.kind = kind;
+			best.first = first;
+			*best.last = last;
+		}
+	return best;
+}
+
+/* Along the outermost dim that is longer than 1, of which each part is a range of memory, else
+   the longest. */
+static Parts
+find_parts(const Einsum *e, int n)
 {
 	const Type *type = &e->collective->results[0]->type;
-	int outermost = 0, best = -1;
+	int outermost = 0;
+	Parts best = {0};
 
 	while (outermost < type->rank && type->dims[outermost] == 1)
 		outermost++;
-	for (int d = 0; d < type->rank; d++)
-		if (has_parts(e, d, n)
-			&& (best < 0
-				|| (best != outermost && type->dims[d] > type->dims[best])))
-			best = d;
+	for (int d = 0; d < type->rank; d++) {
+		Parts parts = e->behind ? parts_summed(e, d, n) : parts_gathered(e, d, n);
+		bool longer = best.dim != outermost && type->dims[d] > type->dims[best.dim];
+		if (parts.kind > best.kind || (parts.kind && parts.kind == best.kind && longer))
+			best = parts;
+	}
 	return best;
 }
 
 bool
 parts_go(const Einsum *e, int n)
 {
-	return dim_of_parts(e, n) >= 0 || ranges_go(e, n);
+	return find_parts(e, n).kind;
 }
 
 /* ---- parts ----------------------------------------------------------------- */
@@ -77,8 +149,8 @@ part_of_dim(const Ring *r, Make k, Value *x, int dim, int i)
 	return make_slice_dim(named(k, x->name), x, dim, i * size, (i + 1) * size, 1);
 }
 
-/* The product with a part of what is gathered, put to what there is of the result; of which
-   NULL is nothing. */
+/* The product with a part of an operand, put to what there is of the result; of which NULL is
+   nothing. */
 static Value *
 add_part(const Ring *r, Op *dot, Value *gathered, int dim, int i, Value *sum)
 {
@@ -92,27 +164,37 @@ add_part(const Ring *r, Op *dot, Value *gathered, int dim, int i, Value *sum)
 	if (is.other >= 0)
 		operands[!at] = part_of_dim(r, k, operands[!at], is.other, i);
 	k.name = dot->results[0]->name;
-	starts[is.result] = known_number(r, i * gathered->type.dims[dim]);
+	if (is.result >= 0)
+		starts[is.result] = known_number(r, i * gathered->type.dims[dim]);
 	Value *part = partial_dot(k, dot, operands);
+	if (is.result < 0)
+		return sum ? make_binary(k, O_add, sum, part) : part;
 	return make_dynamic_update_slice(k, sum ? sum : nothing_gathered(k, dot), part, starts);
 }
 
 static void
-build_gathered(const Ring *r, int dim)
+build_gathered(const Ring *r, const Parts *parts)
 {
 	const Einsum *e = r->einsum;
 	Op *gather = e->collective;
 	Value **sums = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
+	Value **pieces = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
 
 	for (int i = 0; i < r->n; i++) {
 		Make k = make_piece(e->dots[0], e->dots[0]->results[0]);
-		Value *part = part_of_dim(r, k, gather->operands[0], dim, i);
-		part = finish_ring(r, k, O_all_gather, part);
-		for (int j = 0; j < e->ndots; j++)
-			sums[j] = add_part(r, e->dots[j], part, dim, i, sums[j]);
+		Value *part = part_of_dim(r, k, gather->operands[0], parts->dim, i);
+		part = finish_ring(r, k, gather->kind, part);
+		between_build(r, (Which){.part = i}, parts->first, part, pieces);
+		for (int j = 0; j < e->ndots; j++) {
+			Cut at = parts->last[j];
+			sums[j] = at.outer == 1
+				? add_part(r, e->dots[j], pieces[j], at.dim, i, sums[j])
+				: add_range(r, e->dots[j], pieces[j], at, i, sums[j]);
+		}
 	}
 	for (int j = 0; j < e->ndots; j++)
-		replace_result(r, e->dots[j], sums[j]);
+		replace_result(r, e->dots[j], end_ranges(e->dots[j], sums[j]));
+	between_remove(e);
 	op_remove(gather);
 }
 
@@ -130,28 +212,31 @@ product_part(const Ring *r, Make k, int dim, int i)
 }
 
 static void
-build_summed(const Ring *r, int dim)
+build_summed(const Ring *r, const Parts *all)
 {
 	const Einsum *e = r->einsum;
 	Op *sum = e->collective;
-	Make k = make_piece(e->dots[0], sum->results[0]);
+	Make k = make_piece(before_collective(e), sum->results[0]);
 	Value **parts = NEW_ARRAY(r->rings->arena, Value *, r->n);
 
-	for (int i = 0; i < r->n; i++)
-		parts[i] = finish_ring(r, k, sum->kind, product_part(r, k, dim, i));
-	replace_result(r, sum, make_concatenate(k, (int)r->n, parts, dim));
+	for (int i = 0; i < r->n; i++) {
+		Value *part = all->first.outer == 1 ? product_part(r, k, all->first.dim, i)
+						    : product_range(r, k, all->first, i);
+		between_build(r, (Which){.part = i}, all->first, part, &part);
+		parts[i] = finish_ring(r, k, sum->kind, part);
+	}
+	replace_result(r, sum, make_concatenate(k, (int)r->n, parts, all->dim));
+	between_remove(e);
 	op_remove(e->dots[0]);
 }
 
 void
 parts_build(const Ring *r)
 {
-	int dim = dim_of_parts(r->einsum, (int)r->n);
+	Parts parts = find_parts(r->einsum, (int)r->n);
 
-	if (dim < 0)
-		ranges_build(r);
-	else if (r->einsum->collective->kind == O_all_gather)
-		build_gathered(r, dim);
+	if (r->einsum->behind)
+		build_summed(r, &parts);
 	else
-		build_summed(r, dim);
+		build_gathered(r, &parts);
 }

@@ -107,7 +107,7 @@ piece_start(const Ring *r, Make k, Step step, int64_t size)
 	return step.turn || at == own_index(r) ? at : remember(r, key, at);
 }
 
-static Value *
+Value *
 piece_of(const Ring *r, Make k, Value *x, int dim, Step step)
 {
 	Value *starts[MAX_RANK] = {NULL};
@@ -148,6 +148,17 @@ pass_on(const Ring *r, Make k, Value *x, bool back)
 
 /* ---- products ------------------------------------------------------------ */
 
+/* Of the operand made of what is gathered. */
+static int
+ring_dim(const Einsum *e, const Op *dot)
+{
+	int i = 0;
+
+	while (e->dots[i] != dot)
+		i++;
+	return e->dims[i];
+}
+
 Value *
 partial_dot(Make k, const Op *dot, Value *const *operands)
 {
@@ -173,8 +184,8 @@ Value *
 add_gathered(const Ring *r, Make k, const Op *dot, Value *other, Value *piece, Step step,
 	Value *sum)
 {
-	int i = dot->operands[1] == r->einsum->collective->results[0];
-	DotDim dim = dot_dim(dot, i, r->einsum->dim);
+	int i = gathered_operand(r->einsum, dot), at = ring_dim(r->einsum, dot);
+	DotDim dim = dot_dim(dot, i, at);
 	Value *operands[2] = {other, other};
 
 	operands[i] = piece;
@@ -183,7 +194,7 @@ add_gathered(const Ring *r, Make k, const Op *dot, Value *other, Value *piece, S
 	k.name = dot->results[0]->name;
 	Value *starts[MAX_RANK] = {NULL};
 	if (dim.result >= 0)
-		starts[dim.result] = piece_start(r, k, step, piece->type.dims[r->einsum->dim]);
+		starts[dim.result] = piece_start(r, k, step, piece->type.dims[at]);
 	Value *part = partial_dot(k, dot, operands);
 	if (dim.result < 0)
 		return sum ? make_binary(k, O_add, sum, part) : part;
@@ -195,7 +206,7 @@ Value *
 product_piece(const Ring *r, Make k, Value *const *of, Step step)
 {
 	const Op *dot = r->einsum->dots[0];
-	ResultDim dim = dot_result_dim(dot, r->einsum->dim);
+	ResultDim dim = dot_result_dim(dot, r->einsum->dims[0]);
 	Value *operands[2] = {of[0], of[1]};
 
 	operands[dim.operand] = piece_of(r, k, of[dim.operand], dim.dim, step);

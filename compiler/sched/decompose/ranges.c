@@ -22,16 +22,10 @@
 enum { RANGES = 1 }; /* of devices, ranges and elements */
 
 bool
-ranges_go(const Einsum *e, int n)
+ranges_go(const Einsum *e)
 {
-	const Op *collective = e->collective;
-	bool gathers = collective->kind == O_all_gather;
-	const Value *x = gathers ? collective->operands[0] : collective->results[0];
 	int rank = 0;
 
-	if (collective->kind == O_all_reduce || x->type.dims[e->dim] < n
-		|| x->type.dims[e->dim] % n)
-		return false;
 	for (int i = 0; i < e->ndots; i++) {
 		const Op *dot = e->dots[i];
 		rank = (int)greater(rank, dot->operands[0]->type.rank);
@@ -59,21 +53,20 @@ with_dims(Type type, int dim, int64_t devices, int64_t ranges, int64_t size)
 
 /* ... of all ranges of each device. */
 static Type
-with_ranges(const Ring *r, const Type *type, int dim)
+with_ranges(const Ring *r, const Type *type, Cut cut)
 {
-	int64_t devices = ring_pieces(r->einsum);
+	int64_t size = type->dims[cut.dim] / cut.outer / r->n;
 
-	return with_dims(*type, dim, devices, r->n, type->dims[dim] / devices / r->n);
+	return with_dims(*type, cut.dim, cut.outer, r->n, size);
 }
 
-/* The i-th range of each device, as three dims. */
-static Value *
-range_of_each(const Ring *r, Make k, Value *x, int dim, int i)
+Value *
+range_of_each(const Ring *r, Make k, Value *x, Cut cut, int i)
 {
-	Type type = with_ranges(r, &x->type, dim);
+	Type type = with_ranges(r, &x->type, cut);
 
 	x = make_reshape(named(k, x->name), x, type.rank, type.dims);
-	return make_slice_dim(named(k, x->name), x, dim + RANGES, i, i + 1, 1);
+	return make_slice_dim(named(k, x->name), x, cut.dim + RANGES, i, i + 1, 1);
 }
 
 /* Dims of an operand, one of which (or none, -1) is three. */
@@ -108,64 +101,48 @@ dot_of_ranges(Make k, const Op *dot, Value *const *operands, const int *dims)
 
 /* ---- gathered ------------------------------------------------------------------ */
 
-/* The product with a range of what each device has, put to what there is of the result. */
-static Value *
-add_range(const Ring *r, Op *dot, Value *gathered, int i, Value *sum)
+Value *
+add_range(const Ring *r, Op *dot, Value *gathered, Cut cut, int i, Value *sum)
 {
-	const Einsum *e = r->einsum;
-	int at = dot->operands[1] == e->collective->results[0];
-	DotDim is = dot_dim(dot, at, e->dim);
+	int at = gathered_operand(r->einsum, dot);
+	DotDim is = dot_dim(dot, at, cut.dim);
 	Make k = make_piece(dot, dot->results[0]);
 	Value *operands[2] = {dot->operands[0], dot->operands[1]}, *starts[MAX_RANK] = {NULL};
-	int64_t devices = ring_pieces(e), size = gathered->type.dims[e->dim] / devices;
-	Type type = with_dims(gathered->type, e->dim, devices, 1, size);
+	int64_t size = gathered->type.dims[cut.dim] / cut.outer;
+	Type type = with_dims(gathered->type, cut.dim, cut.outer, 1, size);
 	int dims[2];
 
-	dims[at] = e->dim;
+	dims[at] = cut.dim;
 	dims[!at] = is.other;
 	operands[at] = make_reshape(named(k, gathered->name), gathered, type.rank, type.dims);
 	if (is.other >= 0)
-		operands[!at] = range_of_each(r, k, operands[!at], is.other, i);
+		operands[!at] = range_of_each(r, k, operands[!at], (Cut){is.other, cut.outer}, i);
 	k.name = dot->results[0]->name;
 	Value *part = dot_of_ranges(k, dot, operands, dims);
 	if (is.result < 0)
 		return sum ? make_binary(k, O_add, sum, part) : part;
-	type = with_ranges(r, &dot->results[0]->type, is.result);
+	type = with_ranges(r, &dot->results[0]->type, (Cut){is.result, cut.outer});
 	starts[is.result + RANGES] = known_number(r, i);
 	return make_dynamic_update_slice(k, sum ? sum : make_full(k, &type, 0), part, starts);
 }
 
-static void
-build_gathered(const Ring *r)
+Value *
+end_ranges(Op *dot, Value *sum)
 {
-	const Einsum *e = r->einsum;
-	Op *gather = e->collective;
-	Value **sums = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
+	const Type *type = &dot->results[0]->type;
+	Make k = make_piece(dot, dot->results[0]);
 
-	for (int i = 0; i < r->n; i++) {
-		Make k = make_piece(e->dots[0], e->dots[0]->results[0]);
-		Value *part = part_of_dim(r, k, gather->operands[0], e->dim, i);
-		part = finish_ring(r, k, O_all_gather, part);
-		for (int j = 0; j < e->ndots; j++)
-			sums[j] = add_range(r, e->dots[j], part, i, sums[j]);
-	}
-	for (int j = 0; j < e->ndots; j++) {
-		const Type *type = &e->dots[j]->results[0]->type;
-		Make k = make_piece(e->dots[j], e->dots[j]->results[0]);
-		k.name = k.of;
-		replace_result(r, e->dots[j], make_reshape(k, sums[j], type->rank, type->dims));
-	}
-	op_remove(gather);
+	k.name = k.of;
+	return make_reshape(k, sum, type->rank, type->dims);
 }
 
 /* ---- summed ---------------------------------------------------------------------- */
 
-/* The product of what is meant for the i-th range of each device. */
-static Value *
-product_range(const Ring *r, Make k, int i)
+Value *
+product_range(const Ring *r, Make k, Cut cut, int i)
 {
 	const Op *dot = r->einsum->dots[0];
-	ResultDim is = dot_result_dim(dot, r->einsum->dim);
+	ResultDim is = dot_result_dim(dot, cut.dim);
 	Value *operands[2] = {dot->operands[0], dot->operands[1]};
 	Type type = dot->results[0]->type;
 	int dims[2];
@@ -174,31 +151,8 @@ product_range(const Ring *r, Make k, int i)
 	dims[!is.operand] = is.other;
 	for (int j = 0; j < 2; j++)
 		if (dims[j] >= 0)
-			operands[j] = range_of_each(r, k, operands[j], dims[j], i);
-	type.dims[r->einsum->dim] /= r->n;
+			operands[j] = range_of_each(r, k, operands[j], (Cut){dims[j], cut.outer}, i);
+	type.dims[cut.dim] /= r->n;
 	k.name = dot->results[0]->name;
 	return make_reshape(k, dot_of_ranges(k, dot, operands, dims), type.rank, type.dims);
-}
-
-static void
-build_summed(const Ring *r)
-{
-	const Einsum *e = r->einsum;
-	Op *sum = e->collective;
-	Make k = make_piece(e->dots[0], sum->results[0]);
-	Value **parts = NEW_ARRAY(r->rings->arena, Value *, r->n);
-
-	for (int i = 0; i < r->n; i++)
-		parts[i] = finish_ring(r, k, sum->kind, product_range(r, k, i));
-	replace_result(r, sum, make_concatenate(k, (int)r->n, parts, e->dim));
-	op_remove(e->dots[0]);
-}
-
-void
-ranges_build(const Ring *r)
-{
-	if (r->einsum->collective->kind == O_all_gather)
-		build_gathered(r);
-	else
-		build_summed(r);
 }

@@ -100,16 +100,27 @@ rings_end(Rings *rings, Module *m)
 
 /* ---- gathered ------------------------------------------------------------ */
 
+/* What each dot has of the piece. */
+static Value **
+piece_at_dots(const Ring *r, Value *piece, int64_t at)
+{
+	const Einsum *e = r->einsum;
+	Value **last = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
+	Which which = {.turns = true, .step = {.n = at}};
+
+	between_build(r, which, (Cut){e->dim, 1}, piece, last);
+	return last;
+}
+
 /* The product of the i-th dot with a piece, put to what there is of it. */
 static Value *
-add_piece(const Ring *r, int i, Value *const *pieces, int64_t at, Value *sum)
+add_piece(const Ring *r, int i, Value **const *pieces, int64_t at, Value *sum)
 {
 	Op *dot = r->einsum->dots[i];
-	Value *gathered = r->einsum->collective->results[0];
-	Value *other = dot->operands[dot->operands[0] == gathered];
+	Value *other = dot->operands[!gathered_operand(r->einsum, dot)];
 	Make k = make_piece(dot, dot->results[0]);
 
-	return add_gathered(r, k, dot, other, pieces[at], (Step){.n = at}, sum);
+	return add_gathered(r, k, dot, other, pieces[at][i], (Step){.n = at}, sum);
 }
 
 /* Pieces as they come: 0, and from above, or from above and below in turns. */
@@ -119,6 +130,7 @@ build_gathered(Ring *r)
 	const Einsum *e = r->einsum;
 	Make k = make_piece(e->dots[0], e->dots[0]->results[0]);
 	Value **pieces = NEW_ARRAY(r->rings->arena, Value *, r->n);
+	Value ***at_dots = NEW_ARRAY(r->rings->arena, Value **, r->n);
 	Value **sums = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
 	int64_t below = r->both ? (r->n - 1) / 2 : 0, above = r->n - 1 - below;
 
@@ -129,15 +141,19 @@ build_gathered(Ring *r)
 			pieces[s + 1] = pass_on(r, k, pieces[up], false);
 		if (s < below)
 			pieces[r->n - s - 1] = pass_on(r, k, pieces[down], true);
-		sums[0] = add_piece(r, 0, pieces, up, sums[0]);
-		if (s && s <= below)
-			sums[0] = add_piece(r, 0, pieces, down, sums[0]);
+		at_dots[up] = piece_at_dots(r, pieces[up], up);
+		sums[0] = add_piece(r, 0, at_dots, up, sums[0]);
+		if (!s || s > below)
+			continue;
+		at_dots[down] = piece_at_dots(r, pieces[down], down);
+		sums[0] = add_piece(r, 0, at_dots, down, sums[0]);
 	}
 	for (int i = 0; i < e->ndots; i++) {
 		for (int64_t s = 0; i && s < r->n; s++)
-			sums[i] = add_piece(r, i, pieces, s, sums[i]);
+			sums[i] = add_piece(r, i, at_dots, s, sums[i]);
 		replace_result(r, e->dots[i], sums[i]);
 	}
+	between_remove(e);
 	op_remove(e->collective);
 }
 
@@ -152,16 +168,27 @@ build_gathered_loop(Ring *r)
 
 /* ---- summed -------------------------------------------------------------- */
 
+/* What a device has for the one so many steps up. */
+static Value *
+part_for(const Ring *r, Make k, int64_t up)
+{
+	const Einsum *e = r->einsum;
+	Which which = {.turns = true, .step = {.n = up}};
+	Value *part = product_piece(r, k, e->dots[0]->operands, which.step);
+
+	between_build(r, which, (Cut){e->dims[0], 1}, part, &part);
+	return part;
+}
+
 /* Begun so many devices away, it comes here with a product of each on its way. */
 static Value *
 passed_sum(const Ring *r, Make k, int64_t away, bool back)
 {
 	const char *name = r->einsum->collective->results[0]->name;
-	Value *const *operands = r->einsum->dots[0]->operands;
 	Value *sum = NULL;
 
 	for (int64_t s = away; s; s--) {
-		Value *part = product_piece(r, k, operands, (Step){.n = back ? s : r->n - s});
+		Value *part = part_for(r, k, back ? s : r->n - s);
 		sum = sum ? make_binary(named(k, name), O_add, sum, part) : part;
 		sum = pass_on(r, k, sum, back);
 	}
@@ -177,7 +204,7 @@ sum_unrolled(const Ring *r, Make k)
 	int64_t below = r->both ? (r->n - 1) / 2 : 0;
 	Value *above_sum = passed_sum(r, k, r->n - 1 - below, false);
 	Value *below_sum = below ? passed_sum(r, k, below, true) : NULL;
-	Value *v = product_piece(r, k, e->dots[0]->operands, (Step){0});
+	Value *v = part_for(r, k, 0);
 
 	v = make_binary(named(k, name), O_add, above_sum, v);
 	return below_sum ? make_binary(named(k, name), O_add, v, below_sum) : v;
@@ -196,17 +223,24 @@ finish_ring(const Ring *r, Make k, OpKind kind, Value *v)
 	return made_for(make_collective(k, kind, v, sum->axes, r->einsum->dim, C_add), sum);
 }
 
+Op *
+before_collective(const Einsum *e)
+{
+	return e->nbetween ? e->collective : e->dots[0];
+}
+
 static void
 build_summed(Ring *r, bool loop)
 {
 	const Einsum *e = r->einsum;
 	Op *sum = e->collective;
-	Make k = make_piece(e->dots[0], sum->results[0]);
+	Make k = make_piece(before_collective(e), sum->results[0]);
 	Value *v = loop ? loop_summed(r, k) : sum_unrolled(r, k);
 
 	if (sum->kind == O_all_reduce)
 		v = finish_ring(r, k, O_all_gather, v);
 	replace_result(r, sum, v);
+	between_remove(e);
 	op_remove(e->dots[0]);
 }
 
@@ -218,15 +252,16 @@ ring_goes(const Einsum *e, Way way)
 	if (way_parts(way))
 		return parts_go(e, way_parts(way));
 	if (is_loop(way))
-		return e->turns && n > MOST_UNROLLED && e->ndots == 1;
+		return e->turns && n > MOST_UNROLLED && e->ndots == 1 && !e->nbetween;
 	return e->turns && n <= MOST_UNROLLED && (way != WAY_both || n > 2);
 }
 
 void
 ring_build(Rings *rings, const Einsum *e, Way way)
 {
+	Einsum opened = *e;
 	Ring r = {
-		.einsum = e,
+		.einsum = &opened,
 		.rings = rings,
 		.make = make_before(e->dots[0]),
 		.block = e->collective->block,
@@ -235,9 +270,10 @@ ring_build(Rings *rings, const Einsum *e, Way way)
 	};
 
 	r.make.helper = true;
+	between_open(&r, &opened);
 	if (way_parts(way))
 		parts_build(&r);
-	else if (e->collective->kind != O_all_gather)
+	else if (e->behind)
 		build_summed(&r, is_loop(way));
 	else if (is_loop(way))
 		build_gathered_loop(&r);

@@ -22,12 +22,27 @@ typedef struct Step {
 	bool down; /* turns go down the ring */
 } Step;
 
+/* Which piece of a value: a part, or, of a ring, that so many steps up. */
+typedef struct Which {
+	bool turns;
+	Step step;
+	int part;
+} Which;
+
 /* ring.c: new ops go before one: pieces of what makes the value. */
 Make make_piece(Op *before, const Value *of);
 /* What stands for the result of an op, which is removed, has its name. */
 void replace_result(const Ring *r, Op *old, Value *new);
+/* Before which op parts of a product go on to the collective behind it. */
+Op *before_collective(const Einsum *e);
 /* A collective of this kind that does what is left to do for the einsum's. */
 Value *finish_ring(const Ring *r, Make k, OpKind kind, Value *v);
+
+/* between.c: calls between are opened, so that pieces are of single ops. */
+void between_open(const Ring *r, Einsum *e);
+/* What becomes of a piece, or part, of the first value: `last` as of between_cut(). */
+void between_build(const Ring *r, Which which, Cut first, Value *piece, Value **last);
+void between_remove(const Einsum *e);
 
 /* pieces.c: from the device after each, or the one before. */
 Value *pass_on(const Ring *r, Make k, Value *x, bool back);
@@ -38,6 +53,8 @@ Value *nothing_gathered(Make k, const Op *dot);
    which NULL is nothing. */
 Value *add_gathered(const Ring *r, Make k, const Op *dot, Value *other, Value *piece, Step step,
 	Value *sum);
+/* The piece of a value along a dim. */
+Value *piece_of(const Ring *r, Make k, Value *x, int dim, Step step);
 /* The piece of the product of two operands that is meant for the device so far up. */
 Value *product_piece(const Ring *r, Make k, Value *const *of, Step step);
 
@@ -52,9 +69,15 @@ void parts_build(const Ring *r);
 /* The i-th part of a dim. */
 Value *part_of_dim(const Ring *r, Make k, Value *x, int dim, int i);
 
-/* ranges.c: the same along the dim that is moved along. */
-bool ranges_go(const Einsum *e, int n);
-void ranges_build(const Ring *r);
+/* ranges.c: of each of the outer ones a range: whether dims may be three; the i-th of a
+   value. */
+bool ranges_go(const Einsum *e);
+Value *range_of_each(const Ring *r, Make k, Value *x, Cut cut, int i);
+/* The product with such of an operand, put to what there is of the result; that as it was;
+   such of the product. */
+Value *add_range(const Ring *r, Op *dot, Value *gathered, Cut cut, int i, Value *sum);
+Value *end_ranges(Op *dot, Value *sum);
+Value *product_range(const Ring *r, Make k, Cut cut, int i);
 
 /* loop.c: the result of the dot whose operand is gathered; what is scattered of a sum. */
 Value *loop_gathered(Ring *r, Make k);

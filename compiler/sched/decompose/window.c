@@ -9,17 +9,17 @@
  */
 #include "sched/decompose/decompose.h"
 
-typedef struct Cut {
+typedef struct Window {
 	Module *module;
 	int from, to; /* ids of ops */
 	Value **now;  /* by value id: of those from before */
 	bool *read;   /* by value id */
-} Cut;
+} Window;
 
 static bool
-is_within(const Cut *cut, const Op *op)
+is_within(const Window *window, const Op *op)
 {
-	return op->id >= cut->from && op->id < cut->to;
+	return op->id >= window->from && op->id < window->to;
 }
 
 /* Is it a number that each device makes of what it knows, not of its data? */
@@ -36,41 +36,41 @@ is_known(const Value *v)
 
 /* What stands for it in the window. */
 static Value *
-value_within(Cut *cut, Value *v, Op *first)
+value_within(Window *window, Value *v, Op *first)
 {
 	const Op *def = v->def;
 
-	if (cut->now[v->id])
-		return cut->now[v->id];
+	if (window->now[v->id])
+		return window->now[v->id];
 	if (!is_known(v)) {
-		Value *param = block_add_param(cut->module->entry, v->name, &v->type);
+		Value *param = block_add_param(window->module->entry, v->name, &v->type);
 		param->placement = v->placement;
 		param->no_placement = v->no_placement;
-		return cut->now[v->id] = param;
+		return window->now[v->id] = param;
 	}
 	Op *again = op_clone(def);
 	for (int i = 0; i < again->noperands; i++)
-		again->operands[i] = value_within(cut, def->operands[i], first);
+		again->operands[i] = value_within(window, def->operands[i], first);
 	op_insert_before(first, again);
-	return cut->now[v->id] = again->results[0];
+	return window->now[v->id] = again->results[0];
 }
 
 /* What is read in it, and was made before it or around it. */
 static void
-replace_operands(Cut *cut, Op *first, const Op *end)
+replace_operands(Window *window, Op *first, const Op *end)
 {
-	const Block *entry = cut->module->entry;
+	const Block *entry = window->module->entry;
 
 	for (Op *op = first; op != end; op = op_following(op, entry))
 		for (int i = 0; i < op->noperands; i++) {
 			Value *v = op->operands[i];
 			bool made = v->def
-				? is_within(cut, v->def)
-				: v->block->parent && is_within(cut, v->block->parent);
+				? is_within(window, v->def)
+				: v->block->parent && is_within(window, v->block->parent);
 			if (!made)
-				op->operands[i] = value_within(cut, v, first);
+				op->operands[i] = value_within(window, v, first);
 			else
-				cut->read[v->id] = true;
+				window->read[v->id] = true;
 		}
 }
 
@@ -80,7 +80,7 @@ window_cut(Module *m, Op *first, Op *end)
 	Arena *a = m->arena;
 	Block *b = m->entry;
 	Op *last = b->last, *before = first->prev;
-	Cut cut = {m, first->id, end->id, NEW_ARRAY(a, Value *, m->nvalues + 1),
+	Window window = {m, first->id, end->id, NEW_ARRAY(a, Value *, m->nvalues + 1),
 		NEW_ARRAY(a, bool, m->nvalues + 1)};
 
 	while (last->noperands)
@@ -88,10 +88,10 @@ window_cut(Module *m, Op *first, Op *end)
 	m->nresults = m->nnamed = m->nexpects = 0;
 	b->nparams = 0;
 	b->params = NULL;
-	replace_operands(&cut, first, end);
+	replace_operands(&window, first, end);
 	for (const Op *op = first; op != end; op = op->next)
 		for (int i = 0; i < op->nresults; i++)
-			if (!cut.read[op->results[i]->id])
+			if (!window.read[op->results[i]->id])
 				op_add_operand(last, op->results[i]);
 	b->first = before ? before->next : b->first;
 	b->first->prev = NULL;
