@@ -357,9 +357,29 @@ reduce_scatter_part(const Team *team, const shdrt_collective *c, int self)
 			team->slots[self].out + o * part * bytes);
 }
 
+/* Of operands that lie in runs: parts of some runs, or runs of some parts. */
+static void
+exchange_runs(const Team *team, const shdrt_collective *c, int self)
+{
+	int64_t bytes = (int64_t)shdrt_dtype_bytes[c->dtype], run = c->run * bytes;
+	int64_t step = c->run_step * bytes, row = (int64_t)block_bytes(c);
+	int64_t part = row / team->n, size = run < part ? run : part;
+	for (int i = 0; i < team->n; i++)
+		for (int64_t o = 0; o < c->outer; o++) {
+			int64_t at = o * row + self * part;
+			copy_blocks(team->slots[self].out + o * row + i * part, size,
+				team->in[i] + at / run * step + at % run, step,
+				(size_t)size, part / size, false);
+		}
+}
+
 static void
 exchange_part(const Team *team, const shdrt_collective *c, int self)
 {
+	if (c->run) {
+		exchange_runs(team, c, self);
+		return;
+	}
 	size_t row = block_bytes(c);
 	size_t part = row / (size_t)team->n;
 	bool past_caches = operand_bytes(c) * (size_t)team->n >= STREAM_FROM;

@@ -155,7 +155,8 @@ typedef enum shdrt_collective_kind {
  * under way.  No two that are have the same slot.
  *
  * An operand that is part of a tensor may lie in runs of so many elements, each so many behind
- * the one before; a block that is gathered is whole runs, or a run is whole blocks.
+ * the one before; a block that is gathered, or goes to a member, is whole runs, or a run is
+ * whole blocks.
  *
  * Ragged: rows of `inner` elements, `size` of them in the operand and `rows`
  * in the result.
@@ -168,7 +169,7 @@ typedef struct shdrt_collective {
 	shdrt_splits from;	    /* permute */
 	const int64_t *source;	    /* permute, instead of `from`, or NULL */
 	int64_t outer, size, inner; /* of the operand */
-	int64_t run, run_step;	    /* gathers, permutes: of elements of the operand; 0: one */
+	int64_t run, run_step;	    /* not of sums: of elements of the operand; 0: one */
 	int64_t rows;		    /* ragged: of the result */
 	const shdrt_step *step;
 	int slot; /* from 1 on; 0: the device waits for it */

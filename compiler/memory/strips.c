@@ -97,8 +97,8 @@ strip_of_slices(const Op *fusion, Strip *strip)
 	return find(fusion->bodies[0]->last->operands[0], fusion, strip);
 }
 
-/* A gather puts blocks of its operand where they belong: one is some runs, or a run some of
-   them. */
+/* A gather, or an all-to-all, puts blocks of its operand where they belong: one is some runs,
+   or a run some of them. */
 bool
 strip_is_readable(const Op *collective, const Strip *strip)
 {
@@ -113,5 +113,7 @@ strip_is_readable(const Op *collective, const Strip *strip)
 		return false;
 	const Ints *dim = op_ints(collective, A_dim);
 	int64_t block = type_elements_from(type, dim->n ? dim->v[0] : 0);
+	if (collective->kind == O_all_to_all)
+		block /= axes_size(collective->axes);
 	return block % strip->run == 0 || strip->run % block == 0;
 }

@@ -459,7 +459,7 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group)
 			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 1, n, 1, n);
 			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 3, 2 * n, 5, n);
 			/* runs of a block, and of two */
-			for (int run = 5; k != 1 && run <= 20 * n; run *= 4 * n)
+			for (int run = 5; run <= 20 * n; run *= 4 * n)
 				add_case_in_runs(moves[k], (shdrt_dtype)d, group, run, n);
 		}
 		for (int c = 0; c < SHDRT_COMBINER_COUNT; c++) {
