@@ -368,8 +368,8 @@ exchange_runs(const Team *team, const shdrt_collective *c, int self)
 		for (int64_t o = 0; o < c->outer; o++) {
 			int64_t at = o * row + self * part;
 			copy_blocks(team->slots[self].out + o * row + i * part, size,
-				team->in[i] + at / run * step + at % run, step,
-				(size_t)size, part / size, false);
+				team->in[i] + at / run * step + at % run, step, (size_t)size,
+				part / size, false);
 		}
 }
 

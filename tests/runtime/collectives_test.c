@@ -213,7 +213,9 @@ model(const shdrt_collective *c, char **in, int n, int self, int source, char *o
 			else if (c->kind == SHDRT_all_to_all)
 				memcpy(out + i * bytes,
 					in[k / part]
-						+ (o * row + (size_t)self * part + k % part)
+						+ place(c,
+							  o * row + (size_t)self * part
+								  + k % part)
 							* bytes,
 					bytes);
 			else if (c->kind == SHDRT_collective_permute && source >= 0)

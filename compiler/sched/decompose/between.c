@@ -232,8 +232,8 @@ piece_of_op(const Ring *r, const Pass *p, Which which, Op *op)
 
 	for (int i = 0; i < op->noperands; i++) {
 		const CutValue *from = cut_of(p, op->operands[i]);
-		operands[i] = from ? from->piece
-				   : take_piece(r, k, which, op->operands[i], of->cut);
+		operands[i] =
+			from ? from->piece : take_piece(r, k, which, op->operands[i], of->cut);
 	}
 	shape.dims[of->cut.dim] /= p->n;
 	k.name = op->results[0]->name;

@@ -255,6 +255,13 @@ text_way(Text *t, Way way, bool joined)
 
 /* ---- classes ------------------------------------------------------------- */
 
+/* Nothing of it is exposed as it is.  Rings alone are tried then: their products may be joined. */
+static bool
+is_hidden(const Einsum *e, const int64_t *exposed)
+{
+	return exposed && !*exposed && (e->nbetween || e->collective->kind == O_all_to_all);
+}
+
 /* Of those that were not tried the class with the most exposed time; false: all were. */
 static bool
 next_class(const Decomposing *d, Einsums all, Class *best)
@@ -265,7 +272,7 @@ next_class(const Decomposing *d, Einsums all, Class *best)
 	for (int i = 0; i < all.n; i++) {
 		const Einsum *e = &all.v[i];
 		const int64_t *exposed = table_get(d->exposed, op_key(d->arena, e->collective));
-		if (table_get(d->seen, e->key))
+		if (table_get(d->seen, e->key) || is_hidden(e, exposed))
 			continue;
 		Class *class = table_get(classes, e->key);
 		if (!class) {

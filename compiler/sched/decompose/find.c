@@ -108,8 +108,8 @@ static void
 add(Finding *f, Einsum e)
 {
 	Text t = {0};
-	bool manual = e.collective->kind != O_all_to_all
-		&& e.collective->results[0]->no_placement;
+	bool manual =
+		e.collective->kind != O_all_to_all && e.collective->results[0]->no_placement;
 
 	for (int i = 0; i < e.ndots; i++)
 		manual |= e.dots[i]->results[0]->no_placement;
@@ -157,8 +157,7 @@ differs(const Op *gather, const Op *dot, int i, int dim)
 	const Value *v = dot->results[0];
 	bool differ = false;
 
-	if (!dtype_is_float(v->type.dtype)
-		|| dot_dim(dot, i, dim).result >= 0)
+	if (!dtype_is_float(v->type.dtype) || dot_dim(dot, i, dim).result >= 0)
 		return false;
 	for (int k = 0; k < gather->axes->n; k++)
 		differ |= !is_split(&v->placement, gather->axes->a[k]);
@@ -247,9 +246,7 @@ static void
 find_gathered(Finding *f, Op *gather)
 {
 	Walk w = {.from = gather};
-	Einsum e = {.collective = gather,
-		.dim = (int)op_int(gather, A_dim),
-		.arena = f->arena};
+	Einsum e = {.collective = gather, .dim = (int)op_int(gather, A_dim), .arena = f->arena};
 
 	if (!walk(f, &w))
 		return;

@@ -116,7 +116,8 @@ add_range(const Ring *r, Op *dot, Value *gathered, Cut cut, int i, Value *sum)
 	dims[!at] = is.other;
 	operands[at] = make_reshape(named(k, gathered->name), gathered, type.rank, type.dims);
 	if (is.other >= 0)
-		operands[!at] = range_of_each(r, k, operands[!at], (Cut){is.other, cut.outer}, i);
+		operands[!at] =
+			range_of_each(r, k, operands[!at], (Cut){is.other, cut.outer}, i);
 	k.name = dot->results[0]->name;
 	Value *part = dot_of_ranges(k, dot, operands, dims);
 	if (is.result < 0)
@@ -151,7 +152,8 @@ product_range(const Ring *r, Make k, Cut cut, int i)
 	dims[!is.operand] = is.other;
 	for (int j = 0; j < 2; j++)
 		if (dims[j] >= 0)
-			operands[j] = range_of_each(r, k, operands[j], (Cut){dims[j], cut.outer}, i);
+			operands[j] =
+				range_of_each(r, k, operands[j], (Cut){dims[j], cut.outer}, i);
 	type.dims[cut.dim] /= r->n;
 	k.name = dot->results[0]->name;
 	return make_reshape(k, dot_of_ranges(k, dot, operands, dims), type.rank, type.dims);
