@@ -51,7 +51,8 @@ typedef struct Decomposing {
 	int64_t time, lower, copied;
 	int64_t limit; /* bytes that a device may need */
 	bool remarks, changed;
-	int ops; /* of the entry */
+	Einsums stopped; /* by what stands between, where that is told */
+	int ops;	 /* of the entry */
 } Decomposing;
 
 /* Ops of the entry, without `end`. */
@@ -547,16 +548,19 @@ index_dtype(const Module *m)
 	return D_i32;
 }
 
+/* What is exposed of those that are asked for. */
 static void
 start(Decomposing *d, Einsums all)
 {
 	Trial trial = {.d = d, .einsums = all};
 
+	for (int i = 0; i < d->stopped.n; i++)
+		APPEND(d->arena, trial.einsums.v, trial.einsums.n, d->stopped.v[i]);
 	run_trials(&trial, 1);
 	const Outcome *plain = trial.outcome;
 
-	for (int i = 0; i < all.n; i++)
-		table_set(d->exposed, op_key(d->arena, all.v[i].collective),
+	for (int i = 0; i < trial.einsums.n; i++)
+		table_set(d->exposed, op_key(d->arena, trial.einsums.v[i].collective),
 			(void *)&plain->exposed[i]);
 	d->time = plain->time;
 	d->copied = plain->copied;
@@ -564,6 +568,27 @@ start(Decomposing *d, Einsums all)
 	d->limit = d->module->mesh.target->hbm_bytes;
 	if (plain->peak > d->limit)
 		d->limit = plain->peak;
+}
+
+/* Of what nothing hides. */
+static void
+tell_stopped(const Decomposing *d)
+{
+	for (int i = 0; i < d->stopped.n; i++) {
+		const Einsum *e = &d->stopped.v[i];
+		const Class class = {.first = e, .n = 1};
+		const char *key = op_key(d->arena, e->collective);
+		const int64_t *exposed = table_get(d->exposed, key);
+		Text t = {0};
+		if (!exposed || !*exposed)
+			continue;
+		text_class(&t, &class);
+		text_printf(&t, ": left as it is, %s (line %d) is between them",
+			e->stop->label ? e->stop->label : ops[e->stop->kind].name,
+			e->stop->range.line);
+		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
+		text_free(&t);
+	}
 }
 
 bool
@@ -582,10 +607,13 @@ decompose(Module *m, bool remarks)
 	Einsums all = {0};
 	Class class;
 
-	if (overlaps[m->overlap].divides)
+	if (overlaps[m->overlap].divides) {
 		all = einsums_find(m, a);
-	if (all.n)
+		d.stopped = remarks ? einsums_stopped(m, a) : (Einsums){0};
+	}
+	if (all.n || d.stopped.n)
 		start(&d, all);
+	tell_stopped(&d);
 	while (d.tries < MOST_TRIES && next_class(&d, all, &class)) {
 		table_set(d.seen, class.first->key, (void *)class.first->key);
 		try_class(&d, all, &class);

@@ -24,6 +24,7 @@ typedef struct Einsum {
 	int *dims;  /* ... of each dot's operand, or of its result, the dim of pieces */
 	Arena *arena;
 	const char *key; /* equal if they are alike */
+	const Op *stop;	 /* what else reads what is between: it is not done in pieces */
 } Einsum;
 
 typedef struct Einsums {
@@ -51,6 +52,8 @@ int way_parts(Way way);
 Einsums einsums_find(Module *m, Arena *a);
 /* "left operand's ": which is gathered, if both of a product are; else "". */
 const char *einsum_side(const Einsum *e);
+/* stopped.c: those that are none, for something stands between. */
+Einsums einsums_stopped(Module *m, Arena *a);
 /* The operand of one of its dots that is made of what is gathered. */
 int gathered_operand(const Einsum *e, const Op *dot);
 /* Which dim of the other operand a dim of an operand is summed or counted with, and

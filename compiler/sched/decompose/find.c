@@ -8,22 +8,7 @@
  * like those outside of one, which are beside more.
  */
 #include <stdlib.h>
-#include "sched/decompose/decompose.h"
-
-/* The ops of its block that read a value; `elsewhere`: there are others. */
-typedef struct Reader {
-	Op *op;
-	int operand;
-	struct Reader *next;
-} Reader;
-
-typedef struct Finding {
-	Module *module;
-	Arena *arena;
-	Reader **readers; /* by value id, last first */
-	const Op **walk;  /* by op id: which walk came by */
-	Einsums found;
-} Finding;
+#include "sched/decompose/find.h"
 
 /* ---- dims of a dot ------------------------------------------------------- */
 
@@ -166,14 +151,6 @@ differs(const Op *gather, const Op *dot, int i, int dim)
 
 /* ---- what is between ------------------------------------------------------- */
 
-/* What is made of a value, by what may be between, up to what ends it. */
-typedef struct Walk {
-	const Op *from;
-	bool behind; /* it ends at a collective, else at products */
-	Op **between, **ends;
-	int nbetween, nends;
-} Walk;
-
 static bool
 ends_walk(const Walk *w, const Op *op)
 {
@@ -188,8 +165,10 @@ walk_readers(Finding *f, Walk *w, const Value *v)
 		Op *op = r->op;
 		bool end = ends_walk(w, op), seen = f->walk[op->id] == w->from;
 		if ((end && seen) || op->block != w->from->block
-			|| (!end && !may_be_between(op)))
+			|| (!end && !may_be_between(op))) {
+			w->stop = op;
 			return false;
+		}
 		f->walk[op->id] = w->from;
 		if (end)
 			APPEND(f->arena, w->ends, w->nends, op);
@@ -205,8 +184,8 @@ compare_ops(const void *a, const void *b)
 	return (*(Op *const *)a)->id - (*(Op *const *)b)->id;
 }
 
-static bool
-walk(Finding *f, Walk *w)
+bool
+find_between(Finding *f, Walk *w)
 {
 	bool goes = walk_readers(f, w, w->from->results[0]);
 
@@ -248,7 +227,7 @@ find_gathered(Finding *f, Op *gather)
 	Walk w = {.from = gather};
 	Einsum e = {.collective = gather, .dim = (int)op_int(gather, A_dim), .arena = f->arena};
 
-	if (!walk(f, &w))
+	if (!find_between(f, &w))
 		return;
 	e.dots = w.ends;
 	e.ndots = w.nends;
@@ -301,7 +280,7 @@ find_summed(Finding *f, Op *dot)
 	Walk w = {.from = dot, .behind = true};
 	Einsum e = {.ndots = 1, .behind = true, .arena = f->arena};
 
-	if (!walk(f, &w) || w.nends > 1)
+	if (!find_between(f, &w) || w.nends > 1)
 		return;
 	Op *sum = w.ends[0];
 	bool sums = sum->kind == O_reduce_scatter || sum->kind == O_all_reduce;
@@ -345,6 +324,18 @@ find_readers(Finding *f)
 		}
 }
 
+Finding
+finding_begin(Module *m, Arena *a)
+{
+	Finding f = {.module = m, .arena = a};
+
+	module_number(m);
+	f.readers = NEW_ARRAY(a, Reader *, m->nvalues + 1);
+	f.walk = NEW_ARRAY(a, const Op *, m->nops + 1);
+	find_readers(&f);
+	return f;
+}
+
 static int
 compare_einsums(const void *a, const void *b)
 {
@@ -357,12 +348,8 @@ compare_einsums(const void *a, const void *b)
 Einsums
 einsums_find(Module *m, Arena *a)
 {
-	Finding f = {.module = m, .arena = a};
+	Finding f = finding_begin(m, a);
 
-	module_number(m);
-	f.readers = NEW_ARRAY(a, Reader *, m->nvalues + 1);
-	f.walk = NEW_ARRAY(a, const Op *, m->nops + 1);
-	find_readers(&f);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		bool exchanges = op->kind == O_all_gather || op->kind == O_all_to_all;
 		if (exchanges && axes_size(op->axes) > 1)
