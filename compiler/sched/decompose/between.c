@@ -160,18 +160,23 @@ last_value(const Einsum *e, int i)
 			 : e->dots[i]->operands[gathered_operand(e, e->dots[i])];
 }
 
+/* The first that needs it whole; NULL: nothing does. */
+static const Op *
+pass_between(Pass *p, Cut first)
+{
+	note_cut(p, first_value(p->einsum), first);
+	for (int i = 0; i < p->einsum->nbetween; i++)
+		if (!pass_op(p, p->einsum->between[i]))
+			return p->einsum->between[i];
+	return NULL;
+}
+
 static bool
 pass_all(Pass *p, Cut first)
 {
 	const Value *v = first_value(p->einsum);
 
-	if (v->type.dims[first.dim] % (first.outer * p->n))
-		return false;
-	note_cut(p, v, first);
-	for (int i = 0; i < p->einsum->nbetween; i++)
-		if (!pass_op(p, p->einsum->between[i]))
-			return false;
-	return true;
+	return v->type.dims[first.dim] % (first.outer * p->n) == 0 && !pass_between(p, first);
 }
 
 bool
@@ -193,6 +198,17 @@ between_cut(const Einsum *e, Cut first, int64_t n, Cut *last)
 	for (int i = 0; i < e->ndots; i++)
 		last[i] = cut_of(&p, last_value(e, i))->cut;
 	return true;
+}
+
+const Op *
+between_stop(const Einsum *e)
+{
+	Pass p = {.einsum = e, .n = 1};
+	const Op *stop = NULL;
+
+	for (int d = 0; d < first_value(e)->type.rank && !stop; d++)
+		stop = pass_between(&p, (Cut){d, 1});
+	return stop;
 }
 
 /* ---- pieces ------------------------------------------------------------------ */

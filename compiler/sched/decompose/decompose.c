@@ -249,6 +249,13 @@ text_class(Text *t, const Class *class)
 }
 
 static void
+text_op(Text *t, const Op *op)
+{
+	text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
+		op->range.line);
+}
+
+static void
 text_way(Text *t, Way way, bool joined)
 {
 	text_printf(t, "%s%s", way_names[way], joined ? " joined to the one before" : "");
@@ -475,7 +482,14 @@ text_pieces(Text *t, const Einsum *e)
 			text_printf(t, "; in %lld pieces", (long long)ring_pieces(e));
 			return;
 		}
-	text_add(t, parts ? "" : "; it has no equal parts");
+	const Op *stop = parts ? NULL : between_stop(e);
+	if (stop) {
+		text_add(t, "; ");
+		text_op(t, stop);
+		text_add(t, " is between them");
+	} else if (!parts) {
+		text_add(t, "; it has no equal parts");
+	}
 }
 
 /* What it copies more than before, and why, if that is known. */
@@ -583,9 +597,9 @@ tell_stopped(const Decomposing *d)
 		if (!exposed || !*exposed)
 			continue;
 		text_class(&t, &class);
-		text_printf(&t, ": left as it is, %s (line %d) is between them",
-			e->stop->label ? e->stop->label : ops[e->stop->kind].name,
-			e->stop->range.line);
+		text_add(&t, ": left as it is, ");
+		text_op(&t, e->stop);
+		text_add(&t, e->beside ? " reads it, too" : " is between them");
 		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
 		text_free(&t);
 	}

@@ -24,7 +24,8 @@ typedef struct Einsum {
 	int *dims;  /* ... of each dot's operand, or of its result, the dim of pieces */
 	Arena *arena;
 	const char *key; /* equal if they are alike */
-	const Op *stop;	 /* what else reads what is between: it is not done in pieces */
+	const Op *stop;	 /* it is not done in pieces, for this stands between; ... */
+	bool beside;	 /* ... or reads what does, too */
 } Einsum;
 
 typedef struct Einsums {
@@ -96,6 +97,8 @@ bool may_be_between(const Op *op);
 /* From the first value, which is gathered or is the product, to the last: those operands of
    dots, or that of the collective.  False: not in so many parts. */
 bool between_cut(const Einsum *e, Cut first, int64_t n, Cut *last);
+/* What between them needs all of the dim that pieces are of; NULL: nothing does. */
+const Op *between_stop(const Einsum *e);
 
 /* join.c: rings of a module take their pieces from those before them, where they can.  How
    many pieces. */

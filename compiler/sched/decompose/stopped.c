@@ -54,9 +54,9 @@ product_before(const Op *collective)
 }
 
 static void
-add(Finding *f, Op *collective, const Op *product, const Op *by)
+add(Finding *f, Op *collective, const Op *product, const Op *by, const Op *end)
 {
-	Einsum e = {.collective = collective, .stop = by};
+	Einsum e = {.collective = collective, .stop = by, .beside = !end};
 
 	if (!product || !by || product->results[0]->no_placement)
 		return;
@@ -77,11 +77,11 @@ einsums_stopped(Module *m, Arena *a)
 			continue;
 		Walk w = {.from = op};
 		if (gathers && !find_between(&f, &w) && w.stop)
-			add(&f, op, product_behind(&f, op), w.stop);
+			add(&f, op, product_behind(&f, op), w.stop, product_behind(&f, w.stop));
 		Op *dot = gathers && op->kind == O_all_gather ? NULL : product_before(op);
 		w = (Walk){.from = dot, .behind = true};
 		if (dot && !find_between(&f, &w) && w.stop != op)
-			add(&f, op, dot, w.stop);
+			add(&f, op, dot, w.stop, NULL);
 	}
 	return f.found;
 }
