@@ -23,6 +23,7 @@ from externs import ExternOps
 from halo import HaloOps
 from layers import LAYERS, LayerOps
 from manual import ManualOps
+from moved import MOVED, MovedOps
 from program import (BYTES, FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, NARROW, Placement, Program, Statement, Value)
 
@@ -50,7 +51,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps):
+class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps, MovedOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -62,6 +63,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
         self.apart = random.Random("uneven %s/%s" % (seed, index))
         self.uneven = self.apart.random() < UNEVEN
         self.layers = random.Random("layers %s/%s" % (seed, index)).random() < LAYERS
+        self.moves = random.Random("moved %s/%s" % (seed, index)).random() < MOVED
         if self.uneven:
             self.sizes += [5, 7, 9, 11, 13]
         self.dtypes = self.dtype_pool()
@@ -876,6 +878,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
             [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
         if self.layers:
             self.op_layers()
+        if self.moves:
+            self.op_moved()
         self.finish()
         self.dress()
         return self.program
