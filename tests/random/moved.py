@@ -67,7 +67,7 @@ class MovedOps:
         for _ in range(r.choice([0, 1, 1, 2, 3])):
             h = self.between(h, axis)
         batch = len(h.dims) == 3 and self.chance(0.5)
-        n = axis[1] * r.choice([1, 2])
+        n = axis[1] * r.choice([2, 4])
         wdims = [h.dims[0]] * batch + [h.dims[-1], n]
         if math.prod(h.dims[:-1]) * n > MOST_ELEMENTS or math.prod(wdims) > MOST_ELEMENTS:
             return

@@ -213,7 +213,32 @@ between_stop(const Einsum *e)
 
 /* ---- pieces ------------------------------------------------------------------ */
 
-/* Of what is spread along other dims, less is spread. */
+static bool
+is_aside(const Einsum *e, const Op *op)
+{
+	for (int i = 0; i < e->naside; i++)
+		if (e->aside[i] == op)
+			return true;
+	return false;
+}
+
+/* The same op of other operands. */
+static Value *
+op_with(Make k, const Op *op, Value *const *operands, const Type *type)
+{
+	Op *piece = op_clone(op);
+
+	piece->of = k.of;
+	memcpy(piece->operands, operands, sizeof *operands * (size_t)op->noperands);
+	piece->results[0]->type = *type;
+	piece->results[0]->no_placement = true;
+	op_infer(piece);
+	make_place(k, piece);
+	return piece->results[0];
+}
+
+/* Of what is spread along other dims, less is spread; what is computed for this alone is
+   computed of pieces. */
 static Value *
 take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut)
 {
@@ -226,6 +251,16 @@ take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut)
 	shape.dims[cut.dim] /= r->n;
 	if (def && def->kind == O_broadcast && !ints_contain(op_ints(def, A_dims), cut.dim))
 		return make_broadcast(k, def->operands[0], &shape, op_ints(def, A_dims)->v);
+	if (def && is_aside(r->einsum, def)) {
+		Value **operands = NEW_ARRAY(r->rings->arena, Value *, def->noperands);
+		bool whole = def->kind == O_dynamic_slice;
+		for (int i = 0; i < def->noperands; i++)
+			operands[i] = whole ? def->operands[i]
+					    : take_piece(r, k, which, def->operands[i], cut);
+		x = op_with(k, def, operands, whole ? &x->type : &shape);
+		if (!whole)
+			return x;
+	}
 	if (which.turns)
 		return piece_of(r, k, x, cut.dim, which.step);
 	if (cut.outer == 1)
@@ -257,14 +292,7 @@ piece_of_op(const Ring *r, const Pass *p, Which which, Op *op)
 		return make_broadcast(k, operands[0], &shape, op_ints(op, A_dims)->v);
 	if (op->kind == O_reshape)
 		return make_reshape(k, operands[0], shape.rank, shape.dims);
-	Op *piece = op_clone(op);
-	piece->of = k.of;
-	memcpy(piece->operands, operands, sizeof *operands * (size_t)op->noperands);
-	piece->results[0]->type = shape;
-	piece->results[0]->no_placement = true;
-	op_infer(piece);
-	make_place(k, piece);
-	return piece->results[0];
+	return op_with(k, op, operands, &shape);
 }
 
 void

@@ -199,6 +199,38 @@ find_between(Finding *f, Walk *w)
 	return true;
 }
 
+static bool
+are_among(const Reader *readers, const Einsum *e)
+{
+	for (const Reader *r = readers; r; r = r->next) {
+		bool among = false;
+		for (int i = 0; i < e->nbetween && !among; i++)
+			among = e->between[i] == r->op;
+		for (int i = 0; i < e->naside && !among; i++)
+			among = e->aside[i] == r->op;
+		if (!among)
+			return false;
+	}
+	return true;
+}
+
+/* Operands of what is between that nothing else reads, and so on. */
+static void
+find_aside(Finding *f, Einsum *e)
+{
+	for (int i = e->nbetween - 1; i + e->naside >= 0; i--) {
+		const Op *op = i < 0 ? e->aside[-1 - i] : e->between[i];
+		for (int k = 0; k < op->noperands; k++) {
+			Op *def = op->operands[k]->def;
+			bool between = !def || f->walk[def->id] == f->walk[e->between[0]->id];
+			if (!between && def->block == op->block
+				&& (ops[def->kind].pointwise || def->kind == O_dynamic_slice)
+				&& are_among(f->readers[def->results[0]->id], e))
+				APPEND(f->arena, e->aside, e->naside, def);
+		}
+	}
+}
+
 /* ---- gathered, or exchanged ------------------------------------------------- */
 
 /* Where pieces of what is gathered are in operands of products. */
@@ -233,6 +265,7 @@ find_gathered(Finding *f, Op *gather)
 	e.ndots = w.nends;
 	e.between = w.between;
 	e.nbetween = w.nbetween;
+	find_aside(f, &e);
 	e.dims = NEW_ARRAY(f->arena, int, e.ndots);
 	e.turns = gathered_turns(&e);
 	add(f, e);
@@ -292,6 +325,7 @@ find_summed(Finding *f, Op *dot)
 	e.dots[0] = dot;
 	e.between = w.between;
 	e.nbetween = w.nbetween;
+	find_aside(f, &e);
 	e.dims = NEW(f->arena, int);
 	e.turns = summed_turns(&e);
 	add(f, e);
