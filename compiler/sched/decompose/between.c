@@ -271,13 +271,10 @@ take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut)
 
 /* With its operands in pieces. */
 static Value *
-piece_of_op(const Ring *r, const Pass *p, Which which, Op *op)
+piece_of_op(const Ring *r, const Pass *p, Which which, Op *op, Op *before)
 {
 	const CutValue *of = cut_of(p, op->results[0]);
-	const Einsum *e = r->einsum;
-	Op *dot = e->dots[0];
-	bool before = !e->behind && op->id < dot->id;
-	Make k = make_piece(before ? dot : e->behind ? e->collective : op, op->results[0]);
+	Make k = make_piece(before, op->results[0]);
 	Value **operands = NEW_ARRAY(p->einsum->arena, Value *, op->noperands);
 	Type shape = op->results[0]->type;
 
@@ -305,8 +302,10 @@ between_build(const Ring *r, Which which, Cut first, Value *piece, Value **last)
 		die("what is between has no such pieces");
 	p.v[0].piece = piece;
 	for (int i = 0; i < e->nbetween; i++) {
-		CutValue *of = cut_of(&p, e->between[i]->results[0]);
-		of->piece = piece_of_op(r, &p, which, e->between[i]);
+		Op *op = e->between[i], *dot = e->dots[0];
+		Op *before = e->behind ? e->collective : op->id < dot->id ? dot : op;
+		CutValue *of = cut_of(&p, op->results[0]);
+		of->piece = piece_of_op(r, &p, which, op, before);
 	}
 	for (int i = 0; i < e->ndots; i++)
 		last[i] = cut_of(&p, last_value(e, i))->piece;
@@ -317,6 +316,39 @@ between_remove(const Einsum *e)
 {
 	for (int i = e->nbetween; i-- > 0;)
 		op_remove(e->between[i]);
+}
+
+int
+after_cut(const Einsum *e, int64_t n, Cut *cut)
+{
+	Pass p = {.einsum = e, .n = n};
+	int i = 0;
+
+	note_cut(&p, e->collective->results[0], *cut);
+	for (; i < e->nafter && e->after[i]->block && pass_op(&p, e->after[i]); i++) {
+		Cut now = cut_of(&p, e->after[i]->results[0])->cut;
+		if (now.outer > 1)
+			break;
+		*cut = now;
+	}
+	return i;
+}
+
+Value *
+after_build(const Ring *r, Which which, Cut first, int n, Value *piece)
+{
+	const Einsum *e = r->einsum;
+	Pass p = {.einsum = e, .n = r->n};
+
+	note_cut(&p, e->collective->results[0], first);
+	p.v[0].piece = piece;
+	for (int i = 0; i < n; i++) {
+		Op *op = e->after[i];
+		pass_op(&p, op);
+		CutValue *of = cut_of(&p, op->results[0]);
+		of->piece = piece = piece_of_op(r, &p, which, op, op);
+	}
+	return piece;
 }
 
 /* ---- calls ------------------------------------------------------------------- */

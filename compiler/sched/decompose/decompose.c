@@ -159,8 +159,12 @@ cut_to_span(Trial *trial)
 	for (int i = 0; i < trial->einsums.n; i++)
 		bring_near(span, &trial->einsums.v[i]);
 	for (int i = 0; i < trial->einsums.n; i++)
-		if (is_within(span, &trial->einsums.v[i]))
-			APPEND(d->arena, within.v, within.n, trial->einsums.v[i]);
+		if (is_within(span, &trial->einsums.v[i])) {
+			Einsum e = trial->einsums.v[i];
+			while (e.nafter && e.after[e.nafter - 1]->id >= span->end->id)
+				e.nafter--;
+			APPEND(d->arena, within.v, within.n, e);
+		}
 	trial->einsums = within;
 	d->rings.offsets = table_new(d->arena);
 	window_cut(d->module, span->first, span->end);

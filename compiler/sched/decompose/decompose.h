@@ -19,6 +19,8 @@ typedef struct Einsum {
 	bool behind;  /* the collective is behind its dot */
 	Op **between; /* in order */
 	int nbetween;
+	Op **after; /* one after the other behind a collective that is behind its dot */
+	int nafter;
 	Op **aside; /* what is computed element by element for these alone */
 	int naside;
 	int dim;    /* of the collective's result, that is cut into pieces; -1: none can be */

@@ -307,6 +307,28 @@ summed_turns(const Einsum *e)
 	return false;
 }
 
+/* What alone reads a value. */
+static Op *
+only_reader(const Finding *f, const Value *v)
+{
+	const Reader *r = f->readers[v->id];
+
+	return r && !r->next ? r->op : NULL;
+}
+
+/* What is computed, or moved, of all of what comes out. */
+static void
+find_after(Finding *f, Einsum *e)
+{
+	Op *op = only_reader(f, e->collective->results[0]);
+
+	while (op && op->block == e->collective->block && may_be_between(op) && !op->nbodies
+		&& op->kind != O_reduce) {
+		APPEND(f->arena, e->after, e->nafter, op);
+		op = only_reader(f, op->results[0]);
+	}
+}
+
 static void
 find_summed(Finding *f, Op *dot)
 {
@@ -328,6 +350,7 @@ find_summed(Finding *f, Op *dot)
 	find_aside(f, &e);
 	e.dims = NEW(f->arena, int);
 	e.turns = summed_turns(&e);
+	find_after(f, &e);
 	add(f, e);
 }
 

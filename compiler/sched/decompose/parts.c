@@ -113,20 +113,32 @@ parts_summed(const Einsum *e, int dim, int n)
 	return best;
 }
 
+/* The outermost dim that is longer than 1: parts of it are ranges of memory. */
+static int
+outermost_dim(const Einsum *e)
+{
+	const Type *type = &e->collective->results[0]->type;
+	int d = 0;
+
+	while (d < type->rank && type->dims[d] == 1)
+		d++;
+	return d;
+}
+
 /* Along the outermost dim that is longer than 1, of which each part is a range of memory, else
    the longest. */
 static Parts
 find_parts(const Einsum *e, int n)
 {
 	const Type *type = &e->collective->results[0]->type;
-	int outermost = 0;
+	int outermost = outermost_dim(e);
 	Parts best = {0};
 
-	while (outermost < type->rank && type->dims[outermost] == 1)
-		outermost++;
 	for (int d = 0; d < type->rank; d++) {
 		Parts parts = e->behind ? parts_summed(e, d, n) : parts_gathered(e, d, n);
 		bool longer = best.dim != outermost && type->dims[d] > type->dims[best.dim];
+		if (e->behind && d == outermost && parts.kind)
+			parts.kind = KIND_parts;
 		if (parts.kind > best.kind || (parts.kind && parts.kind == best.kind && longer))
 			best = parts;
 	}
@@ -211,6 +223,8 @@ product_part(const Ring *r, Make k, int dim, int i)
 	return partial_dot(k, dot, operands);
 }
 
+/* Where the parts have to be copied to be put together, this is done with what is computed of
+   all of them. */
 static void
 build_summed(const Ring *r, const Parts *all)
 {
@@ -218,14 +232,25 @@ build_summed(const Ring *r, const Parts *all)
 	Op *sum = e->collective;
 	Make k = make_piece(before_collective(e), sum->results[0]);
 	Value **parts = NEW_ARRAY(r->rings->arena, Value *, r->n);
+	Cut first = {all->dim, 1}, last = first;
+	int nafter = all->dim == outermost_dim(e) ? 0 : after_cut(e, r->n, &last);
 
 	for (int i = 0; i < r->n; i++) {
+		Which which = {.part = i};
 		Value *part = all->first.outer == 1 ? product_part(r, k, all->first.dim, i)
 						    : product_range(r, k, all->first, i);
-		between_build(r, (Which){.part = i}, all->first, part, &part);
-		parts[i] = finish_ring(r, k, sum->kind, part);
+		between_build(r, which, all->first, part, &part);
+		part = finish_ring(r, k, sum->kind, part);
+		parts[i] = after_build(r, which, first, nafter, part);
 	}
-	replace_result(r, sum, make_concatenate(k, (int)r->n, parts, all->dim));
+	Op *end = nafter ? e->after[nafter - 1] : sum;
+	if (nafter)
+		k = make_piece(end, end->results[0]);
+	replace_result(r, end, make_concatenate(k, (int)r->n, parts, last.dim));
+	for (int i = nafter - 1; i-- > 0;)
+		op_remove(e->after[i]);
+	if (nafter)
+		op_remove(sum);
 	between_remove(e);
 	op_remove(e->dots[0]);
 }

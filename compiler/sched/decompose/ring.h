@@ -33,6 +33,11 @@ typedef struct Which {
 Make make_piece(Op *before, const Value *of);
 /* What stands for the result of an op, which is removed, has its name. */
 void replace_result(const Ring *r, Op *old, Value *new);
+/* How many of what is after the collective can be parts, and where they then end; what
+   becomes of a part. */
+int after_cut(const Einsum *e, int64_t n, Cut *cut);
+Value *after_build(const Ring *r, Which which, Cut first, int n, Value *piece);
+
 /* Before which op parts of a product go on to the collective behind it. */
 Op *before_collective(const Einsum *e);
 /* A collective of this kind that does what is left to do for the einsum's. */
