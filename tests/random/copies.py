@@ -38,8 +38,20 @@ def moved(found, fusion):
     return size(root)
 
 
-def copied(text):
-    """{name of the step: bytes}"""
+def together(found, fusion):
+    """Does it put parts of a sum or an exchange together, or a product of one column into its
+    place?  Those are copied, which counts when parts are tried."""
+    body = {i.name: i for i in found[fusion.attribute("calls").strip("%")]}
+    root = list(body.values())[-1]
+    while root.op == "reshape":
+        root = body[root.operands[0]]
+    column = root.op == "dynamic-update-slice" and \
+        stats.shape(body[root.operands[1]].type)[1][-1:] == [1]
+    return fusion.attribute("of") and (column or root.op == "concatenate")
+
+
+def copied(text, parts=True):
+    """{name of the step: bytes}; of `parts` what puts them together, too"""
     found, entry = stats.computations(text)
     steps = {}
 
@@ -47,7 +59,7 @@ def copied(text):
         for i in found[name]:
             n = size(i) if i.op == "copy" else 0
             if i.op == "fusion" and not i.attribute("unset"):
-                n = moved(found, i)
+                n = moved(found, i) if parts or not together(found, i) else 0
             elif i.op != "fusion":
                 turns = int(i.attribute("trips") or 1) if i.op == "while" else 1
                 for _, body in stats.bodies(i):

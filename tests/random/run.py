@@ -257,7 +257,7 @@ class Checker:
         apart, now = (json.loads(self.read(f))["seconds"] for f in ("n.json", "c.json"))
         if now > apart * (1 + 1e-5):
             return failure("pieces", "slower", "%s, with --overlap=async %s" % (now, apart))
-        before, after = (copies.copied(self.read(f)) for f in ("n.hlo", "p.hlo"))
+        before, after = (copies.copied(self.read(f), False) for f in ("n.hlo", "p.hlo"))
         loops = " while(" in self.read("n.hlo")  # what they carry may have to be copied
         if sum(after.values()) > sum(before.values()) and not loops:
             told = self.call(*IN_PIECES, "-Rschedule", "--check", "p.shd")[2]

@@ -237,6 +237,33 @@ op_with(Make k, const Op *op, Value *const *operands, const Type *type)
 	return piece->results[0];
 }
 
+static Value *take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut);
+
+/* Of each of its operands a piece; `whole`: they are as they are. */
+static Value *
+take_op(const Ring *r, Make k, Which which, const Op *op, Cut cut, bool whole)
+{
+	Value **operands = NEW_ARRAY(r->rings->arena, Value *, op->noperands);
+	Type shape = op->results[0]->type;
+
+	if (!whole)
+		shape.dims[cut.dim] /= r->n;
+	for (int i = 0; i < op->noperands; i++)
+		operands[i] =
+			whole ? op->operands[i] : take_piece(r, k, which, op->operands[i], cut);
+	return op_with(k, op, operands, &shape);
+}
+
+/* What only slices is read where it lies if each piece has it for itself. */
+static Value *
+slice_again(const Ring *r, Make k, Value *x)
+{
+	const Op *def = x->def;
+	bool again = def && def->kind == O_dynamic_slice && is_aside(r->einsum, def);
+
+	return again ? take_op(r, k, (Which){0}, def, (Cut){0, 1}, true) : x;
+}
+
 /* Of what is spread along other dims, less is spread; what is computed for this alone is
    computed of pieces. */
 static Value *
@@ -249,18 +276,13 @@ take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut)
 	if (!x->type.rank)
 		return x;
 	shape.dims[cut.dim] /= r->n;
-	if (def && def->kind == O_broadcast && !ints_contain(op_ints(def, A_dims), cut.dim))
-		return make_broadcast(k, def->operands[0], &shape, op_ints(def, A_dims)->v);
-	if (def && is_aside(r->einsum, def)) {
-		Value **operands = NEW_ARRAY(r->rings->arena, Value *, def->noperands);
-		bool whole = def->kind == O_dynamic_slice;
-		for (int i = 0; i < def->noperands; i++)
-			operands[i] = whole ? def->operands[i]
-					    : take_piece(r, k, which, def->operands[i], cut);
-		x = op_with(k, def, operands, whole ? &x->type : &shape);
-		if (!whole)
-			return x;
+	if (def && def->kind == O_broadcast && !ints_contain(op_ints(def, A_dims), cut.dim)) {
+		Value *small = slice_again(r, k, def->operands[0]);
+		return make_broadcast(k, small, &shape, op_ints(def, A_dims)->v);
 	}
+	if (def && ops[def->kind].pointwise && is_aside(r->einsum, def))
+		return take_op(r, k, which, def, cut, false);
+	x = slice_again(r, k, x);
 	if (which.turns)
 		return piece_of(r, k, x, cut.dim, which.step);
 	if (cut.outer == 1)
@@ -326,10 +348,10 @@ after_cut(const Einsum *e, int64_t n, Cut *cut)
 
 	note_cut(&p, e->collective->results[0], *cut);
 	for (; i < e->nafter && e->after[i]->block && pass_op(&p, e->after[i]); i++) {
-		Cut now = cut_of(&p, e->after[i]->results[0])->cut;
-		if (now.outer > 1)
+		const Value *v = e->after[i]->results[0];
+		if (v->type.rank + 2 > MAX_RANK)
 			break;
-		*cut = now;
+		*cut = cut_of(&p, v)->cut;
 	}
 	return i;
 }

@@ -200,35 +200,48 @@ find_between(Finding *f, Walk *w)
 }
 
 static bool
-are_among(const Reader *readers, const Einsum *e)
+is_among(const Op *op, Op *const *list, int n)
 {
-	for (const Reader *r = readers; r; r = r->next) {
-		bool among = false;
-		for (int i = 0; i < e->nbetween && !among; i++)
-			among = e->between[i] == r->op;
-		for (int i = 0; i < e->naside && !among; i++)
-			among = e->aside[i] == r->op;
-		if (!among)
-			return false;
-	}
-	return true;
+	for (int i = 0; i < n; i++)
+		if (list[i] == op)
+			return true;
+	return false;
 }
 
-/* Operands of what is between that nothing else reads, and so on. */
-static void
-find_aside(Finding *f, Einsum *e)
+static bool
+is_of(const Einsum *e, const Op *op)
 {
-	for (int i = e->nbetween - 1; i + e->naside >= 0; i--) {
-		const Op *op = i < 0 ? e->aside[-1 - i] : e->between[i];
-		for (int k = 0; k < op->noperands; k++) {
-			Op *def = op->operands[k]->def;
-			bool between = !def || f->walk[def->id] == f->walk[e->between[0]->id];
-			if (!between && def->block == op->block
-				&& (ops[def->kind].pointwise || def->kind == O_dynamic_slice)
-				&& are_among(f->readers[def->results[0]->id], e))
-				APPEND(f->arena, e->aside, e->naside, def);
-		}
+	return is_among(op, e->between, e->nbetween) || is_among(op, e->after, e->nafter)
+		|| is_among(op, e->aside, e->naside);
+}
+
+/* What of an op's operands only these read. */
+static void
+add_aside(const Finding *f, Einsum *e, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		Op *def = op->operands[i]->def;
+		if (!def || def->block != op->block || is_of(e, def)
+			|| (!ops[def->kind].pointwise && def->kind != O_broadcast
+				&& def->kind != O_dynamic_slice))
+			continue;
+		const Reader *r = f->readers[def->results[0]->id];
+		while (r && is_of(e, r->op))
+			r = r->next;
+		if (!r)
+			APPEND(f->arena, e->aside, e->naside, def);
 	}
+}
+
+static void
+find_aside(const Finding *f, Einsum *e)
+{
+	for (int i = e->nbetween; i-- > 0;)
+		add_aside(f, e, e->between[i]);
+	for (int i = e->nafter; i-- > 0;)
+		add_aside(f, e, e->after[i]);
+	for (int i = 0; i < e->naside; i++)
+		add_aside(f, e, e->aside[i]);
 }
 
 /* ---- gathered, or exchanged ------------------------------------------------- */
@@ -347,10 +360,10 @@ find_summed(Finding *f, Op *dot)
 	e.dots[0] = dot;
 	e.between = w.between;
 	e.nbetween = w.nbetween;
-	find_aside(f, &e);
 	e.dims = NEW(f->arena, int);
 	e.turns = summed_turns(&e);
 	find_after(f, &e);
+	find_aside(f, &e);
 	add(f, e);
 }
 

@@ -246,7 +246,7 @@ build_summed(const Ring *r, const Parts *all)
 	Op *end = nafter ? e->after[nafter - 1] : sum;
 	if (nafter)
 		k = make_piece(end, end->results[0]);
-	replace_result(r, end, make_concatenate(k, (int)r->n, parts, last.dim));
+	replace_result(r, end, put_together(r, k, parts, last));
 	for (int i = nafter - 1; i-- > 0;)
 		op_remove(e->after[i]);
 	if (nafter)

@@ -158,3 +158,20 @@ product_range(const Ring *r, Make k, Cut cut, int i)
 	k.name = dot->results[0]->name;
 	return make_reshape(k, dot_of_ranges(k, dot, operands, dims), type.rank, type.dims);
 }
+
+Value *
+put_together(const Ring *r, Make k, Value **parts, Cut cut)
+{
+	Type whole = parts[0]->type;
+
+	if (cut.outer == 1)
+		return make_concatenate(k, (int)r->n, parts, cut.dim);
+	int64_t size = whole.dims[cut.dim] / cut.outer;
+	Type range = with_dims(whole, cut.dim, cut.outer, 1, size);
+	for (int i = 0; i < r->n; i++)
+		parts[i] = make_reshape(named(k, parts[i]->name), parts[i], range.rank,
+			range.dims);
+	whole.dims[cut.dim] *= r->n;
+	Value *all = make_concatenate(k, (int)r->n, parts, cut.dim + RANGES);
+	return make_reshape(k, all, whole.rank, whole.dims);
+}

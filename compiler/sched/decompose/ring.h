@@ -83,6 +83,8 @@ Value *range_of_each(const Ring *r, Make k, Value *x, Cut cut, int i);
 Value *add_range(const Ring *r, Op *dot, Value *gathered, Cut cut, int i, Value *sum);
 Value *end_ranges(Op *dot, Value *sum);
 Value *product_range(const Ring *r, Make k, Cut cut, int i);
+/* All parts of a value, or such. */
+Value *put_together(const Ring *r, Make k, Value **parts, Cut cut);
 
 /* loop.c: the result of the dot whose operand is gathered; what is scattered of a sum. */
 Value *loop_gathered(Ring *r, Make k);
