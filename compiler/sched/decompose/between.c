@@ -11,205 +11,8 @@
  */
 #include <string.h>
 #include "ir/flow.h"
+#include "sched/decompose/cuts.h"
 #include "sched/decompose/ring.h"
-
-/* Values that are cut: where, and what there is of the piece. */
-typedef struct CutValue {
-	const Value *value;
-	Cut cut;
-	Value *piece;
-} CutValue;
-
-typedef struct Pass {
-	const Einsum *einsum;
-	int64_t n;
-	CutValue *v;
-	int nv;
-} Pass;
-
-static CutValue *
-cut_of(const Pass *p, const Value *v)
-{
-	for (int i = p->nv; i-- > 0;)
-		if (p->v[i].value == v)
-			return &p->v[i];
-	return NULL;
-}
-
-static void
-note_cut(Pass *p, const Value *v, Cut cut)
-{
-	APPEND(p->einsum->arena, p->v, p->nv, ((CutValue){v, cut, NULL}));
-}
-
-/* ---- cuts -------------------------------------------------------------------- */
-
-/* The same elements as a dim of another shape, if there they are one of each outer, too. */
-static bool
-cut_reshaped(const Type *from, const Type *to, Cut cut, int64_t n, Cut *now)
-{
-	int64_t before = cut.outer, outer = 1;
-
-	for (int d = 0; d < cut.dim; d++)
-		before *= from->dims[d];
-	for (int d = 0; d < to->rank; outer *= to->dims[d++]) {
-		*now = (Cut){d, before / outer};
-		if (before % outer)
-			return false;
-		if (to->dims[d] % (now->outer * n) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int
-count_less(const Ints *dims, int64_t dim)
-{
-	int n = 0;
-
-	for (int i = 0; i < dims->n; i++)
-		n += dims->v[i] < dim;
-	return n;
-}
-
-/* Where the result has what is cut of an operand; false: it needs it whole. */
-static bool
-cut_behind(const Op *op, int operand, Cut cut, int64_t n, Cut *now)
-{
-	const Type *from = &op->operands[operand]->type, *to = &op->results[0]->type;
-	const Ints *dims = op_ints(op, A_dims);
-
-	*now = cut;
-	if (ops[op->kind].pointwise)
-		return from->rank == to->rank;
-	if (op->kind == O_reshape)
-		return cut_reshaped(from, to, cut, n, now);
-	if (op->kind == O_broadcast)
-		now->dim = (int)dims->v[cut.dim];
-	else if (op->kind == O_transpose)
-		now->dim = ints_find(dims, cut.dim);
-	else
-		now->dim -= count_less(dims, cut.dim);
-	return op->kind != O_reduce || (operand == 0 && !ints_contain(dims, cut.dim));
-}
-
-static bool pass_block(Pass *p, Op *first, const Op *end);
-
-/* A call's result is cut as what its body returns. */
-static bool
-pass_call(Pass *p, const Op *call)
-{
-	const Block *body = call->bodies[0];
-
-	for (int i = 0; i < call->noperands; i++) {
-		const CutValue *from = cut_of(p, call->operands[i]);
-		if (from)
-			note_cut(p, body->params[i], from->cut);
-	}
-	if (!pass_block(p, body->first, body->last))
-		return false;
-	const CutValue *from = cut_of(p, body->last->operands[0]);
-	if (from)
-		note_cut(p, call->results[0], from->cut);
-	return from;
-}
-
-/* What reads nothing that is cut is whole. */
-static bool
-pass_op(Pass *p, const Op *op)
-{
-	Cut cut = {-1, 0}, now;
-
-	for (int i = 0; i < op->noperands; i++) {
-		const CutValue *from = cut_of(p, op->operands[i]);
-		if (!from)
-			continue;
-		if (!may_be_between(op))
-			return false;
-		if (op_is_composite(op))
-			return pass_call(p, op);
-		if (!cut_behind(op, i, from->cut, p->n, &now)
-			|| (cut.dim >= 0 && (cut.dim != now.dim || cut.outer != now.outer)))
-			return false;
-		cut = now;
-	}
-	if (cut.dim >= 0)
-		note_cut(p, op->results[0], cut);
-	return true;
-}
-
-static bool
-pass_block(Pass *p, Op *first, const Op *end)
-{
-	for (Op *op = first; op != end; op = op->next)
-		if (!pass_op(p, op))
-			return false;
-	return true;
-}
-
-static const Value *
-first_value(const Einsum *e)
-{
-	return e->behind ? e->dots[0]->results[0] : e->collective->results[0];
-}
-
-static Value *
-last_value(const Einsum *e, int i)
-{
-	return e->behind ? e->collective->operands[0]
-			 : e->dots[i]->operands[gathered_operand(e, e->dots[i])];
-}
-
-/* The first that needs it whole; NULL: nothing does. */
-static const Op *
-pass_between(Pass *p, Cut first)
-{
-	note_cut(p, first_value(p->einsum), first);
-	for (int i = 0; i < p->einsum->nbetween; i++)
-		if (!pass_op(p, p->einsum->between[i]))
-			return p->einsum->between[i];
-	return NULL;
-}
-
-static bool
-pass_all(Pass *p, Cut first)
-{
-	const Value *v = first_value(p->einsum);
-
-	return v->type.dims[first.dim] % (first.outer * p->n) == 0 && !pass_between(p, first);
-}
-
-bool
-may_be_between(const Op *op)
-{
-	return op->nresults == 1
-		&& (ops[op->kind].pointwise || op->kind == O_broadcast
-			|| op->kind == O_transpose || op->kind == O_reshape
-			|| op->kind == O_reduce || op_is_composite(op));
-}
-
-bool
-between_cut(const Einsum *e, Cut first, int64_t n, Cut *last)
-{
-	Pass p = {.einsum = e, .n = n};
-
-	if (!pass_all(&p, first))
-		return false;
-	for (int i = 0; i < e->ndots; i++)
-		last[i] = cut_of(&p, last_value(e, i))->cut;
-	return true;
-}
-
-const Op *
-between_stop(const Einsum *e)
-{
-	Pass p = {.einsum = e, .n = 1};
-	const Op *stop = NULL;
-
-	for (int d = 0; d < first_value(e)->type.rank && !stop; d++)
-		stop = pass_between(&p, (Cut){d, 1});
-	return stop;
-}
 
 /* ---- pieces ------------------------------------------------------------------ */
 
@@ -293,19 +96,19 @@ take_piece(const Ring *r, Make k, Which which, Value *x, Cut cut)
 
 /* With its operands in pieces. */
 static Value *
-piece_of_op(const Ring *r, const Pass *p, Which which, Op *op, Op *before)
+piece_of_op(const Ring *r, const Pass *pass, Which which, Op *op, Op *before)
 {
-	const CutValue *of = cut_of(p, op->results[0]);
+	const CutValue *of = cut_of(pass, op->results[0]);
 	Make k = make_piece(before, op->results[0]);
-	Value **operands = NEW_ARRAY(p->einsum->arena, Value *, op->noperands);
+	Value **operands = NEW_ARRAY(pass->einsum->arena, Value *, op->noperands);
 	Type shape = op->results[0]->type;
 
 	for (int i = 0; i < op->noperands; i++) {
-		const CutValue *from = cut_of(p, op->operands[i]);
+		const CutValue *from = cut_of(pass, op->operands[i]);
 		operands[i] =
 			from ? from->piece : take_piece(r, k, which, op->operands[i], of->cut);
 	}
-	shape.dims[of->cut.dim] /= p->n;
+	shape.dims[of->cut.dim] /= pass->n;
 	k.name = op->results[0]->name;
 	if (op->kind == O_broadcast)
 		return make_broadcast(k, operands[0], &shape, op_ints(op, A_dims)->v);
@@ -318,19 +121,19 @@ void
 between_build(const Ring *r, Which which, Cut first, Value *piece, Value **last)
 {
 	const Einsum *e = r->einsum;
-	Pass p = {.einsum = e, .n = r->n};
+	Pass pass = {.einsum = e, .n = r->n};
 
-	if (!pass_all(&p, first))
+	if (!pass_all(&pass, first))
 		die("what is between has no such pieces");
-	p.v[0].piece = piece;
+	pass.v[0].piece = piece;
 	for (int i = 0; i < e->nbetween; i++) {
 		Op *op = e->between[i], *dot = e->dots[0];
 		Op *before = e->behind ? e->collective : op->id < dot->id ? dot : op;
-		CutValue *of = cut_of(&p, op->results[0]);
-		of->piece = piece_of_op(r, &p, which, op, before);
+		CutValue *of = cut_of(&pass, op->results[0]);
+		of->piece = piece_of_op(r, &pass, which, op, before);
 	}
 	for (int i = 0; i < e->ndots; i++)
-		last[i] = cut_of(&p, last_value(e, i))->piece;
+		last[i] = cut_of(&pass, last_value(e, i))->piece;
 }
 
 void
@@ -343,15 +146,15 @@ between_remove(const Einsum *e)
 int
 after_cut(const Einsum *e, int64_t n, Cut *cut)
 {
-	Pass p = {.einsum = e, .n = n};
+	Pass pass = {.einsum = e, .n = n};
 	int i = 0;
 
-	note_cut(&p, e->collective->results[0], *cut);
-	for (; i < e->nafter && e->after[i]->block && pass_op(&p, e->after[i]); i++) {
+	note_cut(&pass, e->collective->results[0], *cut);
+	for (; i < e->nafter && e->after[i]->block && pass_op(&pass, e->after[i]); i++) {
 		const Value *v = e->after[i]->results[0];
 		if (v->type.rank + 2 > MAX_RANK)
 			break;
-		*cut = cut_of(&p, v)->cut;
+		*cut = cut_of(&pass, v)->cut;
 	}
 	return i;
 }
@@ -360,15 +163,15 @@ Value *
 after_build(const Ring *r, Which which, Cut first, int n, Value *piece)
 {
 	const Einsum *e = r->einsum;
-	Pass p = {.einsum = e, .n = r->n};
+	Pass pass = {.einsum = e, .n = r->n};
 
-	note_cut(&p, e->collective->results[0], first);
-	p.v[0].piece = piece;
+	note_cut(&pass, e->collective->results[0], first);
+	pass.v[0].piece = piece;
 	for (int i = 0; i < n; i++) {
 		Op *op = e->after[i];
-		pass_op(&p, op);
-		CutValue *of = cut_of(&p, op->results[0]);
-		of->piece = piece = piece_of_op(r, &p, which, op, op);
+		pass_op(&pass, op);
+		CutValue *of = cut_of(&pass, op->results[0]);
+		of->piece = piece = piece_of_op(r, &pass, which, op, op);
 	}
 	return piece;
 }

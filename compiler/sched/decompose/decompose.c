@@ -267,7 +267,7 @@ text_way(Text *t, Way way, bool joined)
 
 /* ---- classes ------------------------------------------------------------- */
 
-/* Nothing of it is exposed as it is.  Rings alone are tried then: their products may be joined. */
+/* Nothing of it is exposed as it is. */
 static bool
 is_hidden(const Einsum *e, const int64_t *exposed)
 {

@@ -59,8 +59,6 @@ Einsums einsums_find(Module *m, Arena *a);
 const char *einsum_side(const Einsum *e);
 /* stopped.c: those that are none, for something stands between. */
 Einsums einsums_stopped(Module *m, Arena *a);
-/* The operand of one of its dots that is made of what is gathered. */
-int gathered_operand(const Einsum *e, const Op *dot);
 /* Which dim of the other operand a dim of an operand is summed or counted with, and
    which of the result it is; -1: none. */
 typedef struct DotDim {
@@ -96,7 +94,9 @@ typedef struct Cut {
 	int64_t outer;
 } Cut;
 
-/* between.c: may it stand between a collective and its product? */
+/* cuts.c: the operand of one of its dots that is made of what is gathered. */
+int gathered_operand(const Einsum *e, const Op *dot);
+/* May it stand between a collective and its product? */
 bool may_be_between(const Op *op);
 /* From the first value, which is gathered or is the product, to the last: those operands of
    dots, or that of the collective.  False: not in so many parts. */

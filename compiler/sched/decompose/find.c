@@ -51,17 +51,6 @@ dot_result_dim(const Op *dot, int dim)
 	die("a dot has no dim %d", dim);
 }
 
-int
-gathered_operand(const Einsum *e, const Op *dot)
-{
-	const Value *v = dot->operands[0];
-	bool first = v == e->collective->results[0];
-
-	for (int i = 0; i < e->nbetween && !first; i++)
-		first = v->def == e->between[i];
-	return !first;
-}
-
 /* ---- einsums ------------------------------------------------------------- */
 
 static void

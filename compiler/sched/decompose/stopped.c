@@ -1,6 +1,6 @@
 /*
- * stopped.c - collectives that have a product and are not done in pieces with it, for what stands
- * between them.
+ * stopped.c - collectives that have a product and are not done in pieces with it, for what
+ * stands between them.
  *
  *   x2 = all-gather(x)
  *   s  = sort(x2)          needs all of it: it stands between
@@ -13,7 +13,7 @@
 enum { FAR = 64 }; /* ops, between a collective and a product that is said to be its */
 
 /* The nearest product that reads what is made of the op's result; NULL: it is far. */
-static const Op *
+static Op *
 product_behind(const Finding *f, const Op *op)
 {
 	const Op *line[FAR + 1] = {op};
@@ -54,14 +54,14 @@ product_before(const Op *collective)
 }
 
 static void
-add(Finding *f, Op *collective, const Op *product, const Op *by, const Op *end)
+add(Finding *f, Op *collective, Op *product, const Op *stop, const Op *end)
 {
-	Einsum e = {.collective = collective, .stop = by, .beside = !end};
+	Einsum e = {.collective = collective, .stop = stop, .beside = !end};
 
-	if (!product || !by || product->results[0]->no_placement)
+	if (!product || !stop || product->results[0]->no_placement)
 		return;
 	e.dots = NEW(f->arena, Op *);
-	e.dots[e.ndots++] = (Op *)product;
+	e.dots[e.ndots++] = product;
 	APPEND(f->arena, f->found.v, f->found.n, e);
 }
 
