@@ -215,12 +215,10 @@ open_call(Op *call)
 }
 
 static void
-replace_call(const Ring *r, const Einsum *e, Op *call, Value *v)
+replace_call(const Einsum *e, Op *call, Value *v)
 {
-	Value *old = call->results[0];
+	const Value *old = call->results[0];
 
-	if (!call->of)
-		r->rings->becomes[old->id] = v;
 	for (int i = 0; i < e->ndots; i++)
 		replace_operand(e->dots[i], old, v);
 	replace_operand(e->collective, old, v);
@@ -232,7 +230,7 @@ between_open(const Ring *r, Einsum *e)
 {
 	bool any = true;
 
-	while (any) {
+	for (int opened = 0; any; opened++) { /* calls in calls have no number */
 		Op **all = e->between;
 		int n = e->nbetween;
 		any = false;
@@ -249,7 +247,9 @@ between_open(const Ring *r, Einsum *e)
 			append_opened(e, before ? before->next : op->block->first, op);
 			for (int j = i + 1; j < n; j++)
 				replace_operand(all[j], op->results[0], v);
-			replace_call(r, e, op, v);
+			if (!opened)
+				r->rings->becomes[op->results[0]->id] = v;
+			replace_call(e, op, v);
 		}
 	}
 }

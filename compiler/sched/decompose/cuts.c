@@ -176,7 +176,7 @@ pass_all(Pass *pass, Cut first)
 bool
 may_be_between(const Op *op)
 {
-	return op->nresults == 1
+	return op->nresults == 1 && op->kind != O_output && !op_is_hosted(op)
 		&& (ops[op->kind].pointwise || op->kind == O_broadcast
 			|| op->kind == O_transpose || op->kind == O_reshape
 			|| op->kind == O_reduce || op_is_composite(op));
