@@ -501,8 +501,7 @@ static void
 text_copied(Text *t, const Class *class, const Choice *best, int64_t before)
 {
 	const Op *collective = class->first->collective;
-	bool sums = collective->operands[0] == class->first->dots[0]->results[0];
-	bool parts = sums && way_parts(best->way);
+	bool parts = class->first->behind && way_parts(best->way);
 	bool carried = collective->block->parent && op_is_loop(collective->block->parent);
 
 	if (best->copied <= before)
