@@ -101,31 +101,33 @@ elements_last(Make k, Value *v, const Frame *frame, int rank, uint32_t alone)
  *   3 windows of 64, step 1, apart 2   ->   64 windows of 3, step 2, apart 1
  */
 static bool
-turn_windows(Windows *w, int i, int64_t n)
+turn_windows(Windows *windows, int i, int64_t n)
 {
-	int64_t left = n - 1 - w->apart[i] * (w->size[i] - 1), step = w->step[i];
+	int64_t left = n - 1 - windows->apart[i] * (windows->size[i] - 1),
+		step = windows->step[i];
 	int64_t count = left / step + 1;
 
-	if (step * count >= w->apart[i] * w->size[i] || left % step >= w->apart[i])
+	if (step * count >= windows->apart[i] * windows->size[i]
+		|| left % step >= windows->apart[i])
 		return false;
-	w->step[i] = w->apart[i];
-	w->apart[i] = step;
-	w->size[i] = count;
+	windows->step[i] = windows->apart[i];
+	windows->apart[i] = step;
+	windows->size[i] = count;
 	return true;
 }
 
 /* Windows and elements change places where they were turned. */
 static Value *
-turn_back(Make k, Value *v, const Windows *w, int rank, uint32_t turned)
+turn_back(Make k, Value *v, const Windows *windows, int rank, uint32_t turned)
 {
 	int64_t order[MAX_RANK];
 
 	for (int d = 0; d < v->type.rank; d++)
 		order[d] = d;
-	for (int i = 0; i < w->n; i++)
+	for (int i = 0; i < windows->n; i++)
 		if (turned >> i & 1) {
-			order[w->dim[i]] = rank + i;
-			order[rank + i] = w->dim[i];
+			order[windows->dim[i]] = rank + i;
+			order[rank + i] = windows->dim[i];
 		}
 	return turned ? make_transpose(k, v, order) : v;
 }

@@ -454,8 +454,8 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 }
 
 /* It takes longer than its blocks were to take, for in its order fewer values stay on the chip.
-   The quickest: as it is; the thread not far ahead of the program, so that values are needed for
-   a shorter time; or all put in order once more, at prices of that. */
+   The quickest: as it is; the thread not far ahead of the program, so that values are needed
+   for a shorter time; or all put in order once more, at prices of that. */
 static Scheduled
 keep_on_chip(Module *m, Made *made, Scheduled first)
 {
