@@ -84,8 +84,7 @@ void ledger_add_repeated(Ledger *l, Repeated r);
 const Ledger *module_ledger(Module *m);
 /* Of a device program whose collectives are as planned: makes Module.planned. */
 void module_note_planned(Module *m);
-/* As many as there are in `planned`: the module's that something does, or what it would be
-   now. */
+/* As many as there are in `planned`, the module's, or what it would be now. */
 Collective *planned_collectives(Module *m, const PlannedRun **planned);
 /* In how many it is moved; 1 or less: as a whole. */
 int64_t collective_pieces(const Collective *collective);

@@ -98,28 +98,12 @@ collective_pieces(const Collective *collective)
 	return x->counted ? collective->times / greater(x->trips, 1) : 1;
 }
 
-/* Without what fusing found that nobody needs. */
-static const PlannedRun *
-only_done(const PlannedRun *p, Collective *all, Arena *a)
-{
-	PlannedRun *done = arena_copy(a, p, sizeof *p);
-
-	done->moves = NEW_ARRAY(a, PlannedMove, p->n + 1);
-	done->n = 0;
-	for (int i = 0; i < p->n; i++)
-		if (all[i].move) {
-			done->moves[done->n] = p->moves[i];
-			all[done->n++] = all[i];
-		}
-	return done;
-}
-
 Collective *
 planned_collectives(Module *m, const PlannedRun **planned)
 {
 	const Ledger *l = module_ledger(m);
 	bool noted = m->planned;
-	const PlannedRun *p = noted ? m->planned : planned_of(m);
+	const PlannedRun *p = *planned = noted ? m->planned : planned_of(m);
 	Collective *all = NEW_ARRAY(m->arena, Collective, p->n + 1);
 
 	for (int i = 0; i < p->n; i++)
@@ -139,6 +123,5 @@ planned_collectives(Module *m, const PlannedRun **planned)
 			all[i].in_ring = all[p->moves[i].with - 1].in_ring;
 			all[i].times = all[p->moves[i].with - 1].times;
 		}
-	*planned = only_done(p, all, m->arena);
 	return all;
 }
