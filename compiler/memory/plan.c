@@ -63,7 +63,8 @@ find_buffers(Plan *plan)
 		Buffer b = {.value = s->lives[0].value,
 			.bytes = type_bytes(&s->lives[0].value->type),
 			.first = span.from,
-			.last = span.to};
+			.last = span.to,
+			.kept = span.to};
 		APPEND(l->arena, plan->buffers, plan->n, b);
 	}
 	if (plan->n)
@@ -75,7 +76,7 @@ find_buffers(Plan *plan)
 		note_buffer(plan, l->shared[plan->buffers[i].value->id], i);
 }
 
-/* Of results: where the parameters of their names are. */
+/* Of results: where the parameters of their names are, whose places are kept until then. */
 static void
 find_homes(const Plan *plan)
 {
@@ -90,8 +91,12 @@ find_homes(const Plan *plan)
 		int at = plan->buffer_of[v->id], to = param ? plan->buffer_of[param->id] : -1;
 		if (at >= 0 && to >= 0 && at < plan->n && to < plan->n && at != to
 			&& !plan->lives->shared[v->id]->within
-			&& plan->buffers[at].bytes == plan->buffers[to].bytes)
-			plan->buffers[at].home = &plan->buffers[to];
+			&& plan->buffers[at].bytes == plan->buffers[to].bytes) {
+			Buffer *result = &plan->buffers[at], *home = &plan->buffers[to];
+			result->home = home;
+			if (home->kept < result->first - 1)
+				home->kept = result->first - 1;
+		}
 	}
 }
 
@@ -170,6 +175,12 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 	return best >= 0 ? best : end;
 }
 
+static int
+free_after(const Buffer *buffer, bool homes)
+{
+	return homes ? buffer->kept : buffer->last;
+}
+
 static int64_t
 place_by_size(Plan *plan, bool homes)
 {
@@ -186,7 +197,8 @@ place_by_size(Plan *plan, bool homes)
 		Buffer *b = order[i];
 		int nbusy = 0;
 		for (int j = 0; j < i; j++)
-			if (placed[j]->first <= b->last && placed[j]->last >= b->first)
+			if (placed[j]->first <= free_after(b, homes)
+				&& free_after(placed[j], homes) >= b->first)
 				busy[nbusy++] = placed[j];
 		if (homes && b->home
 			&& is_free(busy, nbusy, b->home->offset, plan_aligned(b->bytes)))
@@ -286,7 +298,7 @@ place_in_order(Plan *plan, bool homes)
 
 	gaps->bytes = INT64_MAX / 2;
 	for (int i = plan->n - 1; i >= 0; i--) {
-		int *first = &dying[plan->buffers[i].last + 1];
+		int *first = &dying[free_after(&plan->buffers[i], homes) + 1];
 		next[i] = *first;
 		*first = i + 1;
 	}
@@ -319,18 +331,19 @@ place(Plan *plan, int way)
 }
 
 /* The first of so many bytes, or else the smallest there is; of those that are as small the
-   first. */
+   first.  Without homes, which --steps would have to move back, it has to be smaller to see. */
 static void
 place_well(Plan *plan, int64_t enough)
 {
+	enum { SEEN = 256 };
 	int best = 0, last = 0;
 
 	plan->total = INT64_MAX;
 	for (int way = 0; way < WAYS && plan->total > greater(plan->live, enough); way++) {
 		if (way % 2 && plan->n > MANY_BUFFERS)
 			continue;
-		int64_t total = place(plan, way);
-		if (total < plan->total) {
+		int64_t total = place(plan, way), gain = way < 2 ? 0 : plan->total / SEEN;
+		if (total < plan->total - gain) {
 			plan->total = total;
 			best = way;
 		}

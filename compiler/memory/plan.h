@@ -13,6 +13,7 @@ typedef struct Buffer {
 				   from -1, results to lives->n */
 	const struct Buffer *home; /* of the parameter that it becomes in the next
 				      step, or NULL */
+	int kept; /* the step up to which its place is kept for what comes home; else `last` */
 } Buffer;
 
 typedef struct Plan {
