@@ -2,6 +2,8 @@
 their two experts, and back."""
 import jax
 import jax.numpy as jnp
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
 
 from lowering import main, mesh_of, placed
 
@@ -24,12 +26,17 @@ def route(x, router):
     return dispatch
 
 
+def along_first(x):
+    """By groups, or by experts: without it weights of experts are gathered where tokens are."""
+    return lax.with_sharding_constraint(x, NamedSharding(mesh, P("expert")))
+
+
 def experts(x, router, up, down):
-    combine = route(x, router)
+    combine = along_first(route(x, router))
     dispatch = (combine > 0).astype(x.dtype)
-    sent = jnp.einsum("gtec,gtd->egcd", dispatch, x)
+    sent = along_first(jnp.einsum("gtec,gtd->egcd", dispatch, x))
     h = jax.nn.gelu(jnp.einsum("egcd,edf->egcf", sent, up))
-    made = jnp.einsum("egcf,efd->egcd", h, down)
+    made = along_first(jnp.einsum("egcf,efd->egcd", h, down))
     return jnp.einsum("gtec,egcd->gtd", combine, made)
 
 
