@@ -94,8 +94,7 @@ find_homes(const Plan *plan)
 			&& plan->buffers[at].bytes == plan->buffers[to].bytes) {
 			Buffer *result = &plan->buffers[at], *home = &plan->buffers[to];
 			result->home = home;
-			if (home->kept < result->first - 1)
-				home->kept = result->first - 1;
+			home->kept = (int)greater(home->kept, result->first - 1);
 		}
 	}
 }
@@ -175,12 +174,6 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 	return best >= 0 ? best : end;
 }
 
-static int
-free_after(const Buffer *buffer, bool homes)
-{
-	return homes ? buffer->kept : buffer->last;
-}
-
 static int64_t
 place_by_size(Plan *plan, bool homes)
 {
@@ -197,8 +190,7 @@ place_by_size(Plan *plan, bool homes)
 		Buffer *b = order[i];
 		int nbusy = 0;
 		for (int j = 0; j < i; j++)
-			if (placed[j]->first <= free_after(b, homes)
-				&& free_after(placed[j], homes) >= b->first)
+			if (placed[j]->first <= b->until && placed[j]->until >= b->first)
 				busy[nbusy++] = placed[j];
 		if (homes && b->home
 			&& is_free(busy, nbusy, b->home->offset, plan_aligned(b->bytes)))
@@ -298,7 +290,7 @@ place_in_order(Plan *plan, bool homes)
 
 	gaps->bytes = INT64_MAX / 2;
 	for (int i = plan->n - 1; i >= 0; i--) {
-		int *first = &dying[free_after(&plan->buffers[i], homes) + 1];
+		int *first = &dying[plan->buffers[i].until + 1];
 		next[i] = *first;
 		*first = i + 1;
 	}
@@ -327,6 +319,8 @@ place(Plan *plan, int way)
 {
 	bool homes = way < 2;
 
+	for (int i = 0; i < plan->n; i++)
+		plan->buffers[i].until = homes ? plan->buffers[i].kept : plan->buffers[i].last;
 	return way % 2 ? place_by_size(plan, homes) : place_in_order(plan, homes);
 }
 

@@ -13,7 +13,8 @@ typedef struct Buffer {
 				   from -1, results to lives->n */
 	const struct Buffer *home; /* of the parameter that it becomes in the next
 				      step, or NULL */
-	int kept; /* the step up to which its place is kept for what comes home; else `last` */
+	int kept;  /* the step up to which its place is kept for what comes home; else `last` */
+	int until; /* ... is taken: one of these */
 } Buffer;
 
 typedef struct Plan {
