@@ -70,11 +70,20 @@ text_dot(Text *t, const Op *dot)
 	}
 }
 
+/* With the dims that it spreads, turns or sums over, of calls those of their ops. */
 static void
 text_between(Text *t, const Op *op)
 {
+	const Ints *dims = op_has(op, A_dims) ? op_ints(op, A_dims) : NULL;
+
 	text_printf(t, " %s ", op->composite ? op->composite : ops[op->kind].name);
 	text_shape(t, &op->results[0]->type);
+	for (int i = 0; dims && i < dims->n; i++)
+		text_printf(t, " %lld", (long long)dims->v[i]);
+	for (int i = 0; i < op->nbodies; i++)
+		for (const Op *in = op->bodies[i]->first; in != op->bodies[i]->last;
+			in = in->next)
+			text_between(t, in);
 }
 
 /* Those of what the user moves stay as they were written. */
