@@ -21,17 +21,24 @@ frame_new(int rank)
 	return frame;
 }
 
+/* Where the first window ends of those along n elements; false: there is none. */
+static bool
+first_end(int64_t size, int64_t step, int64_t apart, int64_t n, int64_t *end)
+{
+	int64_t last;
+
+	if (size < 2 || apart < 1 || step < 1 || !mul_i64(size - 1, apart, &last) || last >= n)
+		return false;
+	*end = last + 1;
+	return true;
+}
+
 /* Does a dim of n elements have room for one window only?  Then that is x[0:end:apart]. */
 static bool
 has_one_window(const Frame *frame, int d, int64_t n, int64_t *end)
 {
-	int64_t last;
-
-	if (frame->size[d] < 2 || frame->apart[d] < 1 || frame->step[d] < 1
-		|| !mul_i64(frame->size[d] - 1, frame->apart[d], &last) || last >= n)
-		return false;
-	*end = last + 1;
-	return n - 1 - last < frame->step[d];
+	return first_end(frame->size[d], frame->step[d], frame->apart[d], n, end)
+		&& n - *end < frame->step[d];
 }
 
 /* What is around and between the elements of a pad is so of its windows, if that is the same
@@ -43,15 +50,15 @@ take_pad(Value *x, const Value *padding, Frame *frame)
 
 	if (!pad || !same_scalar(pad->operands[1], padding))
 		return x;
-	for (int d = 0; d < x->type.rank; d++)
-		if (frame->by.inner[d] || frame->by.low[d] < 0 || frame->by.high[d] < 0)
-			return x;
+	Padding by = frame->by;
 	for (int d = 0; d < x->type.rank; d++) {
-		frame->by.low[d] += op_ints(pad, A_low)->v[d];
-		frame->by.high[d] += op_ints(pad, A_high)->v[d];
-		if (pad->has & AT(inner))
-			frame->by.inner[d] = op_ints(pad, A_inner)->v[d];
+		if (by.inner[d] || by.low[d] < 0 || by.high[d] < 0
+			|| !add_i64(by.low[d], op_ints(pad, A_low)->v[d], &by.low[d])
+			|| !add_i64(by.high[d], op_ints(pad, A_high)->v[d], &by.high[d]))
+			return x;
+		by.inner[d] = op_has(pad, A_inner) ? op_ints(pad, A_inner)->v[d] : 0;
 	}
+	frame->by = by;
 	return pad->operands[0];
 }
 
@@ -65,8 +72,8 @@ is_around(const Frame *frame, int d, int64_t n)
 	int64_t end, all;
 
 	return frame->size[d] > 1 && by->inner[d] >= 0 && by->low[d] >= 0
-		&& by->high[d] >= by->inner[d] && mul_i64(n, by->inner[d] + 1, &all)
-		&& add_i64(all, by->low[d], &all)
+		&& by->high[d] >= by->inner[d] && add_i64(by->inner[d], 1, &all)
+		&& mul_i64(n, all, &all) && add_i64(all, by->low[d], &all)
 		&& add_i64(all, by->high[d] - by->inner[d], &all)
 		&& !has_one_window(frame, d, all, &end);
 }
@@ -103,14 +110,15 @@ elements_last(Make k, Value *v, const Frame *frame, int rank, uint32_t alone)
 static bool
 turn_windows(Windows *windows, int i, int64_t n)
 {
-	int64_t left = n - 1 - windows->apart[i] * (windows->size[i] - 1),
-		step = windows->step[i];
-	int64_t count = left / step + 1;
+	int64_t step = windows->step[i], apart = windows->apart[i], end, over;
 
-	if (step * count >= windows->apart[i] * windows->size[i]
-		|| left % step >= windows->apart[i])
+	if (!first_end(windows->size[i], step, apart, n, &end))
 		return false;
-	windows->step[i] = windows->apart[i];
+	int64_t count = (n - end) / step + 1;
+	if (!mul_i64(step, count, &over) || over >= apart * windows->size[i]
+		|| (n - end) % step >= apart)
+		return false;
+	windows->step[i] = apart;
 	windows->apart[i] = step;
 	windows->size[i] = count;
 	return true;
@@ -139,8 +147,7 @@ frame_show(Import *in, const MlirOp *op, Value *padded, Value *padding, const Fr
 	const Frame *frame = &own;
 	Value *x = take_pad(padded, padding, &own);
 	Windows w = {0};
-	uint32_t turned = 0;
-	uint32_t alone = 0;
+	uint32_t turned = 0, alone = 0;
 	int64_t end, before[MAX_RANK], behind[MAX_RANK];
 	int rank = x->type.rank;
 	Padding by = frame->by;
