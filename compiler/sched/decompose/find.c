@@ -155,6 +155,9 @@ ends_walk(const Walk *w, const Op *op)
 	return w->behind ? op_communicates(op) : op_is_product(op);
 }
 
+/* Ops that are followed from a collective, or a product: each is looked up among the others. */
+enum { MOST_BETWEEN = 32 };
+
 /* False: something else reads it, or an end reads two of them. */
 static bool
 walk_readers(Finding *f, Walk *w, const Value *v)
@@ -163,7 +166,7 @@ walk_readers(Finding *f, Walk *w, const Value *v)
 		Op *op = r->op;
 		bool end = ends_walk(w, op), seen = f->walk[op->id] == w->from;
 		if ((end && seen) || op->block != w->from->block
-			|| (!end && !may_be_between(op))) {
+			|| (!end && (!may_be_between(op) || w->nbetween == MOST_BETWEEN))) {
 			w->stop = op;
 			return false;
 		}
@@ -238,7 +241,7 @@ find_aside(const Finding *f, Einsum *e)
 		add_aside(f, e, e->between[i]);
 	for (int i = e->nafter; i-- > 0;)
 		add_aside(f, e, e->after[i]);
-	for (int i = 0; i < e->naside; i++)
+	for (int i = 0; i < e->naside && e->naside < MOST_BETWEEN; i++)
 		add_aside(f, e, e->aside[i]);
 }
 
@@ -333,8 +336,8 @@ find_after(Finding *f, Einsum *e)
 {
 	Op *op = only_reader(f, e->collective->results[0]);
 
-	while (op && op->block == e->collective->block && may_be_between(op) && !op->nbodies
-		&& op->kind != O_reduce) {
+	while (op && e->nafter < MOST_BETWEEN && op->block == e->collective->block
+		&& may_be_between(op) && !op->nbodies && op->kind != O_reduce) {
 		APPEND(f->arena, e->after, e->nafter, op);
 		op = only_reader(f, op->results[0]);
 	}
