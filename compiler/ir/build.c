@@ -527,6 +527,13 @@ module_free_names(Module *m)
 	each_value(m->entry, take_name, m);
 }
 
+void
+module_hide(Module *m)
+{
+	m->session->err = NULL;
+	m->unnamed = true;
+}
+
 static void
 list_value(Value *v, void *data)
 {

@@ -222,6 +222,36 @@ module_replace_named(Module *m, Value *const *now)
 	}
 }
 
+static Value *
+last_of(Value *const *now, Value *v)
+{
+	while (v && v->id >= 0 && now[v->id])
+		v = now[v->id];
+	return v;
+}
+
+static void
+forget_gone(Module *m)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value && value_is_gone(m->named[i].value))
+			m->named[i].value = NULL;
+}
+
+void
+module_replace(Module *m, Value **now)
+{
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i] = last_of(now, op->operands[i]);
+	for (int i = 0; i < m->nresults; i++)
+		m->results[i].value = last_of(now, m->results[i].value);
+	for (int i = 0; i < m->nvalues; i++)
+		now[i] = last_of(now, now[i]);
+	module_replace_named(m, now);
+	forget_gone(m);
+}
+
 bool
 module_remove_dead(Module *m)
 {
@@ -229,9 +259,7 @@ module_remove_dead(Module *m)
 
 	module_find_needed(m);
 	bool changed = remove_dead_in(m->entry);
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value && value_is_gone(m->named[i].value))
-			m->named[i].value = NULL;
+	forget_gone(m);
 	for (int i = 0; i < m->nexpects; i++)
 		if (!value_is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];

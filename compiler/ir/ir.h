@@ -902,6 +902,7 @@ const char *value_source_name(const Value *v);
 /* Names of values that are gone become free.  Before each pass, so that one
    started from a dump chooses the names it would have chosen anyway. */
 void module_free_names(Module *m);
+void module_hide(Module *m); /* nobody sees it from now on: in a copy of this process */
 Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
 Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresults,
@@ -997,11 +998,11 @@ void module_clear_uses(Module *m);
 /* dead.c: marks what is needed of all values by `uses` above 0; named values count
    as used at L_global. */
 void module_find_needed(Module *m);
-/* Its op was removed, or an op in whose body it is. */
-bool value_is_gone(const Value *v);
+bool value_is_gone(const Value *v); /* its op was removed, or one in whose body it is */
 /* Names and expectations are of what stands for their values, by id; NULL: of themselves. */
 void module_replace_named(Module *m, Value *const *now);
-bool module_remove_dead(Module *m); /* ops whose results are unused; named
+void module_replace(Module *m, Value **now); /* operands, results, what stands for these, too */
+bool module_remove_dead(Module *m);	     /* ops whose results are unused; named
 					   values count as used at L_global */
 /* The next in pre-order, bodies included:
    for (Op *op = b->first; op; op = op_following(op, b)) */

@@ -19,7 +19,7 @@
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
-enum { MANY_BUFFERS = 1000 }; /* above it: in order only */
+enum { MANY_BUFFERS = 1000, SEEN = 256 }; /* above it: in order only; a part of a plan */
 
 static int64_t
 scratch_of(const Op *op)
@@ -329,7 +329,6 @@ place(Plan *plan, int way)
 static void
 place_well(Plan *plan, int64_t enough)
 {
-	enum { SEEN = 256 };
 	int best = 0, last = 0;
 
 	plan->total = INT64_MAX;

@@ -78,8 +78,7 @@ attempt(void *data, int64_t i)
 	Attempt *one = data;
 
 	(void)i;
-	one->module->session->err = NULL;
-	one->module->unnamed = true;
+	module_hide(one->module);
 	one->module->sharing = one->sharing;
 	one->bytes = one->compiled(one);
 }

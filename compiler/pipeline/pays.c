@@ -43,14 +43,7 @@ find_out(Module *m, Tried *tried)
 	return timeline;
 }
 
-/* In a copy of this process the module is nobody else's, and nobody sees it. */
-static void
-in_copy(Module *m)
-{
-	m->session->err = NULL;
-	m->unnamed = true;
-}
-
+/* In a copy of this process the module is nobody else's. */
 static void
 try_it(void *data, int64_t i)
 {
@@ -60,7 +53,7 @@ try_it(void *data, int64_t i)
 	int n = 0;
 
 	(void)i;
-	in_copy(m);
+	module_hide(m);
 	if (t->spare) {
 		Target *target = arena_copy(m->arena, m->mesh.target, sizeof *target);
 		target->hbm_bytes = INT64_MAX;
@@ -217,7 +210,7 @@ try_moves(void *data, int64_t i)
 	Module *m = t->module;
 
 	(void)i;
-	in_copy(m);
+	module_hide(m);
 	if (t->moves)
 		branch_moves_apply(m, t->moves);
 	try_trips(m, t->tried);
@@ -267,7 +260,7 @@ try_sums(void *data, int64_t i)
 	Module *m = t->module;
 
 	(void)i;
-	in_copy(m);
+	module_hide(m);
 	stack_sums_apply(m, t->sums);
 	try_trips(m, t->tried);
 }

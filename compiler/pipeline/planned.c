@@ -40,7 +40,7 @@ count(void *data, int64_t i)
 	Module *m = c->module;
 
 	(void)i;
-	m->session->err = NULL;
+	module_hide(m);
 	m->overlap = OVERLAP_none;
 	if (!pipeline_run(m, L_fused, &(PipelineOptions){.start_at = "fuse", .verified = true}))
 		return;

@@ -190,8 +190,7 @@ attempt(void *data, int64_t i)
 	Module *m = trial->d->module;
 	Outcome *outcome = trial->outcome;
 
-	m->session->err = NULL;
-	m->unnamed = true;
+	module_hide(m);
 	if (trial->span.first)
 		cut_to_span(trial);
 	if (trial->key)

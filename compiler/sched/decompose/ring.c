@@ -78,32 +78,10 @@ rings_begin(Rings *rings, const Module *m)
 	rings->becomes = NEW_ARRAY(rings->arena, Value *, m->nvalues + 1);
 }
 
-/* What was made since has no number; if it is gone, too, nothing stands for it. */
-static Value *
-now(const Rings *rings, Value *v)
-{
-	while (v && value_is_gone(v) && v->id >= 0 && rings->becomes[v->id])
-		v = rings->becomes[v->id];
-	return v;
-}
-
-static Value *
-named_now(const Rings *rings, Value *v)
-{
-	v = now(rings, v);
-	return v && value_is_gone(v) ? NULL : v;
-}
-
 void
 rings_end(Rings *rings, Module *m)
 {
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->noperands; i++)
-			op->operands[i] = now(rings, op->operands[i]);
-	for (int i = 0; i < m->nnamed; i++)
-		m->named[i].value = named_now(rings, m->named[i].value);
-	for (int i = 0; i < m->nresults; i++)
-		m->results[i].value = now(rings, m->results[i].value);
+	module_replace(m, rings->becomes);
 }
 
 /* ---- gathered ------------------------------------------------------------ */

@@ -14,15 +14,6 @@
 
 /* ---- one trip ---------------------------------------------------------------------- */
 
-/* What stands for a value whose op is gone, or that was a parameter, by id. */
-static Value *
-now(Value *const *becomes, Value *v)
-{
-	while (v && v->id >= 0 && becomes[v->id])
-		v = becomes[v->id];
-	return v;
-}
-
 /* The ops of its body stand in its place. */
 static void
 open_loop(Op *loop, Value **becomes)
@@ -41,19 +32,6 @@ open_loop(Op *loop, Value **becomes)
 			op->results[i]->block = op->block;
 	}
 	op_remove(loop);
-}
-
-static void
-replace_all(Module *m, Value **becomes)
-{
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->noperands; i++)
-			op->operands[i] = now(becomes, op->operands[i]);
-	for (int i = 0; i < m->nresults; i++)
-		m->results[i].value = now(becomes, m->results[i].value);
-	for (int i = 0; i < m->nvalues; i++)
-		becomes[i] = becomes[i] ? now(becomes, becomes[i]) : NULL;
-	module_replace_named(m, becomes);
 }
 
 bool
@@ -76,7 +54,7 @@ loops_open(Module *m)
 		any = true;
 	}
 	if (any)
-		replace_all(m, becomes);
+		module_replace(m, becomes);
 	arena_free(a);
 	return any;
 }
@@ -138,7 +116,7 @@ parts_at_known(Module *m)
 		any = true;
 	}
 	if (any)
-		replace_all(m, becomes);
+		module_replace(m, becomes);
 	arena_free(a);
 	return any;
 }
