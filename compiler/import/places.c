@@ -101,10 +101,11 @@ place_is_written(Import *in, const MlirPlace *place)
 	int hops = MAX_HOPS;
 
 	for (const Caller *c = in->caller; named; c = c->outer) {
-		if (named->kind == PLACE_named
-			&& (strstr(named->text, "transpose(") || strstr(named->text, "vmap(")))
+		const char *text = named->kind == PLACE_named ? named->text : "";
+		const char *again = strstr(text, "rematted_computation");
+		if (strstr(again ? again : text, "transpose(") || strstr(text, "vmap("))
 			return false;
-		if (!c)
+		if (again || !c)
 			break;
 		named = resolved(in, c->place);
 	}

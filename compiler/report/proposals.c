@@ -142,23 +142,90 @@ add_once(Arena *a, Proposal *proposal, const Value *v, const Placement *to)
 	APPEND(a, proposal->placed, proposal->n, placed);
 }
 
-/* What else the expression makes, where calls were inlined. */
+/* Some values, one of each type, kind of op and place in the source. */
+typedef struct Kinds {
+	const Value **all;
+	int n;
+} Kinds;
+
+static bool
+kinds_have(const Kinds *kinds, const Value *v)
+{
+	for (int i = 0; i < kinds->n; i++) {
+		const Value *x = kinds->all[i];
+		bool alike = x->def && v->def && x->def->kind == v->def->kind
+			&& range_equal(x->def->range, v->def->range);
+		if (x == v || (alike && type_equal(&x->type, &v->type)))
+			return true;
+	}
+	return false;
+}
+
 static void
-add_python_copies(const Proposals *found, Proposal *proposal, const Placed *placed)
+add_kind(Kinds *kinds, Arena *a, const Value *v)
+{
+	if (!kinds_have(kinds, v))
+		APPEND(a, kinds->all, kinds->n, v);
+}
+
+/* What the op's expression is computed of: operands that other expressions make. */
+static void
+add_sources(Kinds *sources, Arena *a, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = unmoved(op->operands[i]);
+		if (v->def && range_equal(v->def->range, op->range))
+			add_sources(sources, a, v->def);
+		else
+			add_kind(sources, a, v);
+	}
+}
+
+/* What else the expression makes where calls were inlined, of any size, and what that is made
+   of.  False if not all of it can be placed so. */
+static bool
+add_copies_forward(const Proposals *found, Proposal *proposal, const Placed *placed,
+	Kinds *made, Kinds *sources)
 {
 	const Module *m = found->module;
 	const Value *v = placed->value;
 
-	for (const Op *op = m->entry->first; op && v->def; op = op_following(op, m->entry)) {
-		for (int i = 0; i < op->nresults; i++)
-			if (python_is_copy(m, op->results[i], v))
-				add_once(found->arena, proposal, op->results[i],
-					&placed->placement);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->nresults; i++) {
+			Value *x = op->results[i];
+			if (op_is_move(op) || !python_is_copy(x, v))
+				continue;
+			if (x->type.rank != v->type.rank
+				|| !python_can_say(m, x, &placed->placement))
+				return false;
+			add_once(found->arena, proposal, x, &placed->placement);
+			add_kind(made, found->arena, x);
+			add_sources(sources, found->arena, op);
+		}
+	return true;
+}
+
+/* All that with_sharding_constraint around the expression would place: what it makes,
+   wherever it is, and the gradients of that.  False if not all of it can be placed so. */
+static bool
+add_python_copies(const Proposals *found, Proposal *proposal, const Placed *placed)
+{
+	const Module *m = found->module;
+	Kinds made = {0}, sources = {0};
+
+	if (!placed->value->def)
+		return true;
+	if (!add_copies_forward(found, proposal, placed, &made, &sources))
+		return false;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; i < op->noperands; i++)
-			if (python_is_gradient(op, i, v))
-				add_once(found->arena, proposal, unmoved(op->operands[i]),
-					&placed->placement);
-	}
+			for (int k = 0; k < made.n; k++) {
+				const Value *x = unmoved(op->operands[i]);
+				if (python_is_gradient(op, i, made.all[k])
+					&& !kinds_have(&sources, x))
+					add_once(found->arena, proposal, x, &placed->placement);
+			}
+	return true;
 }
 
 /* If some of what is placed is elsewhere; of a let all values. */
@@ -173,8 +240,8 @@ add_proposal(Proposals *found, const Placed *placed, int n, bool padded)
 		const Placement *to = &placed[i].placement;
 		if (m->python && (padded || !python_can_say(m, placed[i].value, to)))
 			return;
-		if (m->python)
-			add_python_copies(found, &new, &placed[i]);
+		if (m->python && !add_python_copies(found, &new, &placed[i]))
+			return;
 		for (int k = 0; k < m->nnamed && !m->python; k++)
 			if (is_copy(m->named[k].value, placed[i].value))
 				add_once(found->arena, &new, m->named[k].value, to);

@@ -45,7 +45,7 @@ void text_proposal(Text *t, const Module *m, const Placed *placed, int n);
    expression makes; "train.py:22: with_sharding_constraint(x @ w, P('data', None))" */
 bool python_can_place(const Module *m, const Value *v);
 bool python_can_say(const Module *m, const Value *v, const Placement *to);
-bool python_is_copy(const Module *m, const Value *x, const Value *v);
+bool python_is_copy(const Value *x, const Value *v);
 /* Is the operand the gradient of what the expression makes?  A constraint places that, too. */
 bool python_is_gradient(const Op *op, int operand, const Value *v);
 void text_python_placed(Text *t, const Module *m, const Placed *placed);

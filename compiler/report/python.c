@@ -46,27 +46,36 @@ python_can_say(const Module *m, const Value *v, const Placement *to)
 }
 
 bool
-python_is_copy(const Module *m, const Value *x, const Value *v)
+python_is_copy(const Value *x, const Value *v)
 {
-	(void)m;
-	return x == v
-		|| (x->def && v->def && v->range.file && range_equal(x->range, v->range)
-			&& type_equal(&x->type, &v->type));
+	return x == v || (x->def && v->def && v->range.file && range_equal(x->range, v->range));
+}
+
+/* Is it the sum of what is made there and of another gradient of the same value? */
+static bool
+adds_gradient(const Op *op, const Value *gradient)
+{
+	bool made = false;
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *of = unmoved(op->operands[i]);
+		made |= of != gradient && of->def && range_equal(of->def->range, op->range);
+	}
+	return op->kind == O_add && made;
 }
 
 /* What goes backward has the place of what it is the gradient of: at v's, but for v itself
-   and what it is made of, there is only the gradient of the same type. */
+   and what that is made of, there is only the gradient of the same type. */
 bool
 python_is_gradient(const Op *op, int operand, const Value *v)
 {
-	const Value *x = op->operands[operand];
+	const Value *gradient = unmoved(op->operands[operand]);
 
-	while (x->def && op_is_move(x->def))
-		x = x->def->operands[0];
 	return v->range.file && range_equal(op->range, v->range) && !op_is_move(op)
-		&& op != v->def && op->nresults && !op->results[0]->range.file && x != v
-		&& type_equal(&x->type, &v->type)
-		&& !(x->def && range_equal(x->def->range, v->range));
+		&& op != v->def && op->nresults && !op->results[0]->range.file && gradient != v
+		&& type_equal(&gradient->type, &v->type)
+		&& !(gradient->def && range_equal(gradient->def->range, v->range))
+		&& !adds_gradient(op, gradient);
 }
 
 /* As the program calls it, in quotes of Python. */

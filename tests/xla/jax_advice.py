@@ -3,7 +3,7 @@
 
     jax_advice.py SHDC
 
-Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of advice.py and
+Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of advice.py, called.py and
 rows.py in tests/import/Inputs/ and of samples/jax/ is written into the source: an expression inside with_sharding_constraint,
 or another sharding of an argument.  JAX lowers that again, and a device receives what was
 told, to its three digits.
@@ -28,7 +28,7 @@ import jax  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec as P  # noqa: E402
 
 ADVICE = re.compile(r"(?:avoid it|moves less, but is slower): (.*?)  \(a device then receives (\S+ \S+) in all")
-ENTRIES = {"advice.py": "both", "rows.py": "step"}
+ENTRIES = {"advice.py": "both", "called.py": "step", "rows.py": "step"}
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 GIVEN = []
 lowering.main = lambda function, *args, donate=(): GIVEN.append((function, args, donate))
