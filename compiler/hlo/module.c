@@ -114,6 +114,8 @@ print_header(const Printer *pr, Text *t)
 	print_mesh(pr, t);
 	if (m->keep_inputs)
 		module_fact(t, "inputs", "kept");
+	if (m->typed)
+		module_fact(t, "types", "placed");
 	if (m->overlap != OVERLAP_none)
 		module_fact(t, "overlap", overlaps[m->overlap].name);
 	if (m->least)
@@ -209,6 +211,14 @@ read_inputs(Reading *rd, const Fact *f)
 }
 
 static void
+read_types(Reading *rd, const Fact *f)
+{
+	rd->m->typed = !strcmp(f->value, "placed");
+	if (!rd->m->typed)
+		hlo_error(rd, f->where, "types are placed, or nothing is said of them");
+}
+
+static void
 read_overlap(Reading *rd, const Fact *f)
 {
 	for (int i = 0; i < OVERLAPS; i++)
@@ -260,6 +270,7 @@ read_header(Reading *rd, const Facts *facts)
 		{"layout", read_layout, false},
 		{"ring", read_ring, false},
 		{"inputs", read_inputs, false},
+		{"types", read_types, false},
 		{"overlap", read_overlap, false},
 		{"least", read_least, false},
 		{"reference", read_reference, false},

@@ -30,6 +30,21 @@ constrain(Import *in, const MlirAttr *attr)
 	return true;
 }
 
+/* In explicit mode JAX writes the type of what each op makes as a constraint, which has the
+   place of that op. */
+static bool
+is_of_type(Import *in, const MlirOp *op)
+{
+	static const char *const asked[] = {"sharding_constraint", "reshard", "device_put",
+		"broadcast_in_dim" /* jnp.zeros(..., device=sharding) */};
+	const char *label = place_label(in, op->place);
+	bool is_asked = !label;
+
+	for (size_t i = 0; i < sizeof asked / sizeof *asked && !is_asked; i++)
+		is_asked = !strcmp(label, asked[i]);
+	return !is_asked;
+}
+
 bool
 import_op_constraint(Import *in, const MlirOp *op, int detail)
 {
@@ -40,7 +55,11 @@ import_op_constraint(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "a constraint has an operand and a sharding");
 	if (in->lifted) /* of a scalar */
 		return import_op_same(in, op, 0);
-	return constrain(in, attr);
+	if (!constrain(in, attr))
+		return false;
+	bool says = in->results[0] != in->operands[0] && !in->manual.n;
+	in->module->typed |= says && is_of_type(in, op);
+	return true;
 }
 
 /* ---- regions */

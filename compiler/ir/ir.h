@@ -585,8 +585,8 @@ struct Module {
 	int nuncalled;
 	Named *named;
 	int nnamed;
-	Table *python;	/* of a JAX program how that calls arguments and results, by their
-			  names here; NULL: it is none */
+	Table *python;	/* how a JAX program calls what it is given and gives, or NULL */
+	bool typed;	/* ... whose types say where all is (AxisType.Explicit) */
 	Named *results; /* in order; names as in the signature.  The
 				   i-th is operand i of the entry's return */
 	int nresults;

@@ -5,7 +5,8 @@
  *   train.py:22: with_sharding_constraint(x @ params["w1"], P('data', None))
  *
  * What P cannot say, as a part of an axis, and what JAX refuses, as axes that do not
- * divide a dim, is not proposed.
+ * divide a dim, is not proposed; nor is anything where types say where all is, for with one
+ * placed otherwise JAX gives those behind it other types.
  */
 #include <string.h>
 #include "report/proposals.h"
@@ -26,7 +27,7 @@ python_rank(const Value *v)
 bool
 python_can_place(const Module *m, const Value *v)
 {
-	return python_rank(v) > 0 && (v->range.file || python_name(m, v));
+	return !m->typed && python_rank(v) > 0 && (v->range.file || python_name(m, v));
 }
 
 bool
