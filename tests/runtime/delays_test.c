@@ -465,7 +465,7 @@ test_fault(uint64_t seed)
 int
 main(int argc, char **argv)
 {
-	int nsteps = argc > 1 ? atoi(argv[1]) : SANITIZED ? 1000 : 100000;
+	int nsteps = argc > 1 ? atoi(argv[1]) : SANITIZED ? 1000 : 25000;
 	int nfaults = argc > 2 ? atoi(argv[2]) : SANITIZED ? 8 : 50;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 	double longest = 0;
