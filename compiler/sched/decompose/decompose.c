@@ -8,9 +8,9 @@
  * Einsums that are alike are one class.  Of the program as it is, and with all of a class
  * done in one of the ways, a copy of this process says what a run takes once it is fused
  * and in order.  Classes are tried one after the other, the one with the most exposed time
- * first; what is quickest, if it fits the memory of the target, stays.  Of a long program
- * with many of a class a few places are tried before, by themselves: what is no quicker
- * there is not tried with all.
+ * first; what is quickest, if it fits the memory of the target and copies no more than the
+ * program as it was, stays.  Of a long program with many of a class a few places are tried
+ * before, by themselves: what is no quicker there is not tried with all.
  */
 #include <string.h>
 #include "cost/timeline.h"
@@ -48,8 +48,9 @@ typedef struct Decomposing {
 	Table *exposed; /* int64_t, by op_key() */
 	Table *seen;	/* keys of classes that were tried */
 	int tries;
-	int64_t time, lower, copied;
-	int64_t limit; /* bytes that a device may need */
+	int64_t time, lower;
+	int64_t limit;	/* bytes that a device may need, */
+	int64_t copied; /* ... and that may be copied: as many as before */
 	bool remarks, changed;
 	Einsums stopped; /* by what stands between, where that is told */
 	int ops;	 /* of the entry */
@@ -402,8 +403,7 @@ leave_out_slow(Text *t, const Span *places, Trial *variants, int n)
 typedef struct Choice {
 	Text *text;
 	int64_t time;
-	int64_t parts; /* what those take that were tried last; 0: none were */
-	int64_t copied;
+	int64_t parts; /* what those take that were tried last; 0: none were, or they copy */
 	bool any, joined;
 	Way way;
 } Choice;
@@ -413,18 +413,23 @@ weigh(Choice *best, const Trial *trial)
 {
 	const Outcome *o = trial->outcome;
 	bool fits = o->peak <= trial->d->limit;
+	int64_t copied = o->copied - trial->d->copied;
 
 	text_add(best->text, ", ");
 	text_way(best->text, trial->way, trial->joined);
 	text_add(best->text, " ");
 	text_picoseconds(best->text, o->time);
 	text_add(best->text, fits ? "" : " and more than the memory");
+	if (copied > 0) {
+		text_add(best->text, " and copies ");
+		text_traffic(best->text, (double)copied);
+		text_add(best->text, " more");
+	}
 	if (way_parts(trial->way))
-		best->parts = o->time;
-	if (!fits || o->time >= best->time)
+		best->parts = copied > 0 ? 0 : o->time;
+	if (!fits || copied > 0 || o->time >= best->time)
 		return;
 	best->time = o->time;
-	best->copied = o->copied;
 	best->any = true;
 	best->joined = trial->joined;
 	best->way = trial->way;
@@ -495,24 +500,6 @@ text_pieces(Text *t, const Einsum *e)
 	}
 }
 
-/* What it copies more than before, and why, if that is known. */
-static void
-text_copied(Text *t, const Class *class, const Choice *best, int64_t before)
-{
-	const Op *collective = class->first->collective;
-	bool parts = class->first->behind && way_parts(best->way);
-	bool carried = collective->block->parent && op_is_loop(collective->block->parent);
-
-	if (best->copied <= before)
-		return;
-	text_add(t, ", which copies ");
-	text_traffic(t, (double)(best->copied - before));
-	text_add(t,
-		parts		  ? " to put parts behind each other"
-			: carried ? " of what the loop carries"
-				  : " more");
-}
-
 static void
 try_class(Decomposing *d, Einsums all, const Class *class)
 {
@@ -534,10 +521,8 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 		try_ways(&best, variants + 1, n - 1);
 	try_more_parts(&best, d, all, class);
 	text_add(&t, best.any ? ": done " : ": left as it is");
-	if (best.any) {
+	if (best.any)
 		text_way(&t, best.way, best.joined);
-		text_copied(&t, class, &best, d->copied);
-	}
 	if (d->remarks)
 		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
 	text_free(&t);
@@ -547,7 +532,6 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	if (best.joined)
 		rings_join(d->module, d->arena);
 	d->time = best.time;
-	d->copied = best.copied;
 	d->changed = true;
 }
 
