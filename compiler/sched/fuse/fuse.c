@@ -5,13 +5,12 @@
  *   h = add(x, broadcast(b))         one fusion, one buffer: h
  *   y = exponential(h)               a second one if h is used elsewhere too
  *
- * Ops are visited last to first, so that every use of a value is known when
- * its op is reached.  A use is either of the whole buffer (a collective, a
- * result) or one element at an index within a kernel: a slot to be filled
- * with a node.  An op that only moves elements hands the slot on to its
- * operand with another index; a pointwise op, all of whose uses are in one
- * kernel, is computed there; so is a reduction, over the rows of the kernel.
- * Everything else gets a buffer and the slots load from it.
+ * Ops are visited last to first, so that every use of a value is known when its op is reached.
+ * A use is either of the whole buffer (a collective, a result) or one element at an index
+ * within a kernel: a slot to be filled with a node.  An op that only moves elements hands the
+ * slot on to its operand with another index; a pointwise op, all of whose uses are in one
+ * kernel, is computed there; so is a reduction, over the rows of the kernel.  Everything else
+ * gets a buffer and the slots load from it.
  *
  * Requires L_device.  Leaves L_fused.
  */
@@ -118,10 +117,12 @@ is_made_whole(const Fuse *f, Value *v, bool *memory)
 {
 	v = elements_of(f, v);
 	const Op *op = v->def ? v->def : v->block->parent;
-	bool local = op && (op_is_product(op) || op->kind == O_concatenate);
+	bool joint = op && op->kind == O_concatenate;
+	const Op *of = joint ? elements_of(f, op->operands[0])->def : op;
+	bool far = of && (op_communicates(of) || op_is_loop(of) || op_is_branch(of));
 
-	*memory |= !local;
-	return op && (local || op_communicates(op) || op_is_loop(op) || op_is_branch(op));
+	*memory |= far;
+	return joint || far || (op && op_is_product(op));
 }
 
 /* Might its operands be made in its result?  Where they cannot it becomes a fusion. */
@@ -163,8 +164,7 @@ visit_plain(Fuse *f, Op *op)
 
 static void visit_block(Fuse *f, const Block *b);
 
-/* What is carried has a place, which is written before the loop and at the end
-   of each round. */
+/* What is carried has a place, written before the loop and at the end of each round. */
 static void
 visit_while(Fuse *f, const Op *op)
 {
