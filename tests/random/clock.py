@@ -34,7 +34,7 @@ def microseconds(text):
 
 def times_wrong(cost, rows):
     """Each step that ran is a predicted one, and takes a multiple of its time; a transfer
-    more, where others have its links."""
+    more in some of its trips, where others have its links."""
     predicted = collections.defaultdict(list)
     for op in cost["ops"]:
         predicted[op["line"]].append(picoseconds(op["seconds"], 10 ** 12))
@@ -44,7 +44,8 @@ def times_wrong(cost, rows):
         if what.startswith("waiting for ") or not microseconds(us):
             continue            # for as long as is left; begun, at no cost
         moves = " over " in what
-        if not any(p == each or p % each == 0 or (moves and p < each) for p in predicted[number]):
+        most = each * int(times)
+        if not any(p == each or p % each == 0 or (moves and p < most) for p in predicted[number]):
             return "line %s: %s takes %d ps, none of %s" % (line, what, each,
                                                             predicted[number])
     return None
