@@ -7,6 +7,7 @@ Copies, fills that are written, and fusions that slice, transpose, spread or put
 other, as often as their loops turn.  What takes no time is no step.
 """
 import math
+import re
 import subprocess
 import sys
 
@@ -26,6 +27,11 @@ def size(instruction):
     return math.prod(dims) * stats.BITS[dtype] // 8 if dims else 0
 
 
+def changed_part(body, root):
+    """Of what changes a part: what it writes there."""
+    return next(i for i in body if i.name == root.operands[1])
+
+
 def moved(found, fusion):
     """Bytes that it writes, if all it does is move elements."""
     body = found[fusion.attribute("calls").strip("%")]
@@ -33,33 +39,36 @@ def moved(found, fusion):
         if i.op not in MOVES or (i.op in NUMBERS and size(i)):
             return 0
     root = body[-1]
-    if root.op == "dynamic-update-slice":
-        root = next(i for i in body if i.name == root.operands[1])
-    return size(root)
+    return size(changed_part(body, root) if root.op == "dynamic-update-slice" else root)
 
 
-def together(found, fusion):
-    """Does it put parts of a sum or an exchange together, or a product of one column into its
-    place?  Those are copied, which counts when parts are tried."""
-    body = {i.name: i for i in found[fusion.attribute("calls").strip("%")]}
-    root = list(body.values())[-1]
-    while root.op == "reshape":
-        root = body[root.operands[0]]
-    column = root.op == "dynamic-update-slice" and \
-        stats.shape(body[root.operands[1]].type)[1][-1:] == [1]
-    return fusion.attribute("of") and (column or root.op == "concatenate")
+def is_summed(found, around, fusion):
+    """Is it a sum over devices, and no more, that goes to its place in a stack?"""
+    body = found[fusion.attribute("calls").strip("%")]
+    if body[-1].op != "dynamic-update-slice":
+        return False
+    part = changed_part(body, body[-1])
+    while part.op == "reshape":
+        part = next(i for i in body if i.name == part.operands[0])
+    if part.op != "parameter":
+        return False
+    made = around.get(fusion.operands[[i for i in body if i.op == "parameter"].index(part)])
+    while made and made.op == "reshape":
+        made = around.get(made.operands[0])
+    return made is not None and re.match("(all-reduce|reduce-scatter)(-done)?$", made.op) is not None
 
 
-def copied(text, parts=True):
-    """{name of the step: bytes}; of `parts` what puts them together, too"""
+def copied(text, sums=True):
+    """{name of the step: bytes}; `sums`: with sums that go to their places in a stack"""
     found, entry = stats.computations(text)
     steps = {}
 
     def visit(name, trips):
+        around = {i.name: i for i in found[name]}
         for i in found[name]:
             n = size(i) if i.op == "copy" else 0
             if i.op == "fusion" and not i.attribute("unset"):
-                n = moved(found, i) if parts or not together(found, i) else 0
+                n = moved(found, i) if sums or not is_summed(found, around, i) else 0
             elif i.op != "fusion":
                 turns = int(i.attribute("trips") or 1) if i.op == "while" else 1
                 for _, body in stats.bodies(i):
@@ -68,6 +77,13 @@ def copied(text, parts=True):
                 steps[i.name] = steps.get(i.name, 0) + n * trips
     visit(entry, 1)
     return steps
+
+
+def more(before, after):
+    """Does the program copy more than it did?  What may be is a slice that each trip of a loop
+    sums instead of the stack behind the loop: it goes to its place, where a product was made."""
+    return all(sum(copied(after, sums).values()) > sum(copied(before, sums).values())
+               for sums in (True, False))
 
 
 def main():
