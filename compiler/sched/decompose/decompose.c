@@ -325,7 +325,7 @@ go_on(Op *op, int n)
 static bool
 find_places(const Decomposing *d, Einsums all, const Class *class, Span *places)
 {
-	Op **line = NEW_ARRAY(d->arena, Op *, class->n); /* of products */
+	Op **line = NEW_ARRAY(d->arena, Op *, all.n); /* of products, also of what is hidden */
 	int n = 0;
 
 	for (int i = 0; i < all.n; i++)
