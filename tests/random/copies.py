@@ -55,11 +55,27 @@ def is_summed(found, around, fusion):
     made = around.get(fusion.operands[[i for i in body if i.op == "parameter"].index(part)])
     while made and made.op == "reshape":
         made = around.get(made.operands[0])
-    return made is not None and re.match("(all-reduce|reduce-scatter)(-done)?$", made.op) is not None
+    return bool(made and re.match("(all-reduce|reduce-scatter)(-done)?$", made.op))
+
+
+def is_to_be_summed(found, around, fusion):
+    """Is it a slice that sums over devices alone read?"""
+    inside = found[fusion.attribute("calls").strip("%")]
+    if any(i.op not in ("parameter", "slice", "reshape") for i in inside):
+        return False
+    body = around.values()
+    names = {fusion.name}
+    for i in body:
+        if i.op == "reshape" and i.operands[0] in names:
+            names.add(i.name)
+    users = [i for i in body if i.op != "reshape" and names & set(i.operands)]
+    return bool(users) and all(re.match("(all-reduce|reduce-scatter)(-start)?$", i.op)
+                               for i in users)
 
 
 def copied(text, sums=True):
-    """{name of the step: bytes}; `sums`: with sums that go to their places in a stack"""
+    """{name of the step: bytes}; `sums`: with slices that are summed over devices by themselves,
+    and sums that go to their places in a stack"""
     found, entry = stats.computations(text)
     steps = {}
 
@@ -68,7 +84,9 @@ def copied(text, sums=True):
         for i in found[name]:
             n = size(i) if i.op == "copy" else 0
             if i.op == "fusion" and not i.attribute("unset"):
-                n = moved(found, i) if sums or not is_summed(found, around, i) else 0
+                n = moved(found, i)
+                if not sums and (is_summed(found, around, i) or is_to_be_summed(found, around, i)):
+                    n = 0
             elif i.op != "fusion":
                 turns = int(i.attribute("trips") or 1) if i.op == "while" else 1
                 for _, body in stats.bodies(i):
@@ -80,8 +98,9 @@ def copied(text, sums=True):
 
 
 def more(before, after):
-    """Does the program copy more than it did?  What may be is a slice that each trip of a loop
-    sums instead of the stack behind the loop: it goes to its place, where a product was made."""
+    """Does the program copy more than it did?  What may be copied more is no product's piece:
+    a slice that each trip of a loop sums instead of the stack behind the loop goes to its
+    place, and one that is summed instead of what it is put together in is read by itself."""
     return all(sum(copied(after, sums).values()) > sum(copied(before, sums).values())
                for sums in (True, False))
 
