@@ -334,6 +334,7 @@ advance(Compilation *c)
 		.pad_remarks = o->remarks & REMARK_pad,
 		.schedule_remarks = o->remarks & REMARK_schedule,
 		.count_planned = tells_planned(o),
+		.count_least = tells_planned(o) || emits(o, "cost") || emits(o, "report"),
 		.print_after = o->print_after,
 		.stop_after = o->stop_after,
 		.start_at = o->start_at,

@@ -602,8 +602,8 @@ struct Module {
 	bool too_large;	       /* ... or with which it takes least, for it fits with none */
 	double shared;	       /* bytes of a device that less of it might spare, at most */
 	Foresight foresight;   /* with which it is partitioned */
-	int64_t least;	       /* picoseconds that the program takes at least, before
-				  einsums became pieces; 0: none did */
+	int64_t least;	       /* picoseconds that another program for the same takes at
+				  least: trips apart, no pieces; 0: nobody asked */
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */

@@ -19,6 +19,7 @@ typedef struct PipelineOptions {
 	const char *print_after; /* a pass, or "all"; NULL: none.  To the session's err */
 	const char *stop_after;	 /* a pass; NULL: none */
 	bool count_planned;	 /* stats, or a program with all facts, will be printed */
+	bool count_least;	 /* ... or what a run takes at least */
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
@@ -64,6 +65,9 @@ Foresight foresight_that_pays(Module *m, Foresight there_is);
 
 /* planned.c: counts what is planned of the program as it is fused without a schedule. */
 void planned_by_fusing(Module *m, PlannedRun *planned);
+
+/* least.c: what a run takes at least with the trips of loops apart. */
+int64_t least_of_trips_apart(Module *m);
 
 /* pays.c: takes what makes a run quicker and still fits the memory of the target. */
 void stack_sums_that_pay(Module *m, StackSums *sums, bool remarks);

@@ -74,9 +74,13 @@ typedef bool ChooseBranchMoves(Module *m, const BranchMoves *moves);
 /* What a run does without a schedule, as counted of the fused program: flops, bytes. */
 typedef void CountPlanned(Module *m, PlannedRun *planned);
 
-/* Requires L_device, and leaves it; notes what is planned, counted if `count` is there.  Stacks
-   only with --overlap=auto. */
-bool pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
+/* What a run takes at least, in picoseconds, if trips of loops are beside each other. */
+typedef int64_t CountLeast(Module *m);
+
+/* Requires L_device, and leaves it; notes what is planned, counted if `count` is there, and, if
+   `least` is there, where trips stay as they are what those beside each other take at least.
+   Stacks only with --overlap=auto. */
+bool pipeline(Module *m, CountPlanned *count, CountLeast *least, ChooseStackSums *choose_sums,
 	ChooseBranchMoves *choose_moves, ChoosePipelining *choose, bool remarks);
 /* Its parts: what branches move, and that before them. */
 void branch_moves_find(Module *m, BranchMoves *moves);

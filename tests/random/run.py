@@ -18,7 +18,8 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     clock      the emulated time of a run is the predicted one (clock.py)
     clock_built  that of the compiled program, on all cores and on one
     overlap    so it is, and the numbers are right, where collectives are begun early,
-               and it takes no longer; a dump has the same statistics
+               and it takes no longer, nor less than is told to be the least with none or
+               xla; a dump has the same statistics
     overlap_default  that of --overlap=xla
     overlap_built  that of the compiled program, with a helper
     pieces     the same where products are done in pieces, and no later than without pieces
@@ -243,7 +244,17 @@ class Checker:
         return self.beside("overlap_default", ["--overlap=xla"], "--interpret")
 
     def overlap(self):
-        return self.beside("overlap", ["--overlap=async"], "--interpret")
+        """... and what is told to be the least with other --overlap is no more than it takes."""
+        wrong = self.beside("overlap", ["--overlap=async"], "--interpret")
+        status, out, err = self.call("--overlap=xla", "--emit=cost.json=xla.json", "p.shd")
+        if wrong or status != 0:
+            return wrong or failure("overlap", status, err + out)
+        now, alone, xla = (json.loads(self.read(f)) for f in ("c.json", "alone.json", "xla.json"))
+        for told in alone, xla:
+            if told["lower_seconds"] > now["seconds"]:
+                return failure("overlap", "lower", "%s, told to be at least %s" % (
+                    now["seconds"], told["lower_seconds"]))
+        return None
 
     def overlap_built(self):
         return self.beside("overlap_built", ["--overlap=async"], "--cflags=-O0", "--run")

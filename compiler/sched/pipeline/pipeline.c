@@ -71,8 +71,20 @@ note_planned(Module *m, CountPlanned *count)
 		count(m, m->planned);
 }
 
+/* Written out, a trip may have a step less: no slice is copied whose place is known. */
+static void
+note_least(Module *m, CountLeast *least)
+{
+	const Op *op = m->entry->first;
+
+	while (op && !op_is_loop(op))
+		op = op_following(op, m->entry);
+	if (op && least)
+		m->least = least(m);
+}
+
 bool
-pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
+pipeline(Module *m, CountPlanned *count, CountLeast *least, ChooseStackSums *choose_sums,
 	ChooseBranchMoves *choose_moves, ChoosePipelining *choose, bool remarks)
 {
 	Arena *a = arena_new();
@@ -87,6 +99,8 @@ pipeline(Module *m, CountPlanned *count, ChooseStackSums *choose_sums,
 	if (overlaps[m->overlap].pipelines) {
 		changed |= move_before_branches(m, choose_moves);
 		pipelining_find(m, &p);
+	} else {
+		note_least(m, least);
 	}
 	if (p.n) {
 		choose(m, &p);
