@@ -6,24 +6,6 @@
 #include "ir/layout.h"
 #include "report/rows.h"
 
-const char **
-user_names(Module *m, Arena *a, Table *called)
-{
-	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
-
-	for (int i = 0; i < m->nnamed + m->nresults; i++) {
-		const Named *named = i < m->nnamed ? &m->named[i] : &m->results[i - m->nnamed];
-		const Value *v =
-			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
-		if (v && !names[v->id]) {
-			names[v->id] = named->name;
-			if (called)
-				table_set(called, v->name, (void *)named->name);
-		}
-	}
-	return names;
-}
-
 static StepRow *
 rows_of(Module *m, const TimelineStep *steps, int n, Arena *a)
 {

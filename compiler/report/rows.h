@@ -4,6 +4,7 @@
 #ifndef SHDC_ROWS_H
 #define SHDC_ROWS_H
 
+#include "cost/called.h"
 #include "cost/ledger.h"
 #include "cost/timeline.h"
 
@@ -21,9 +22,6 @@ typedef struct StepRow {
 /* One for each step; one for each of branches that do not count. */
 StepRow *step_rows(const Timeline *timeline, Arena *a);
 StepRow *other_rows(const Timeline *timeline, Arena *a);
-/* By value id the first name that the user gave it; `called`, if not NULL, has it by the
-   value's. */
-const char **user_names(Module *m, Arena *a, Table *called);
 /* "line": 7, "what": ..., "value": ..., "kind": ..., "axes": [...], "trips": 1; without
    a value if that is NULL.  Of a JAX program "file": "train.py" first. */
 void json_step(const StepRow *row, const char *value, Text *t);

@@ -14,7 +14,7 @@
  *
  * Copies of one place that fare alike are told once.
  */
-#include <string.h>
+#include "cost/called.h"
 #include "cost/tracks.h"
 #include "ir/flow.h"
 #include "report/hidden.h"
@@ -365,45 +365,6 @@ say(Telling *telling, const Op *op, Text *t)
 	told->n++;
 }
 
-/* The operand of a fusion of which it takes a part; of others NULL. */
-static const Value *
-part_taken(const Op *fusion)
-{
-	const Value *v = fusion->bodies[0]->last->operands[0];
-
-	while (v->def && (op_renames(v->def) || op_takes_part(v->def)))
-		v = v->def->operands[0];
-	return v->def ? NULL : fusion->operands[v->index];
-}
-
-/* The name that the user gave to what it makes, or to that of which it moves a part. */
-static const char *
-moved_name(const Telling *telling, const Op *op)
-{
-	const char *const *names = telling->names;
-	const Value *v = op->operands[0];
-
-	if (op->nresults && names[op->results[0]->id])
-		return names[op->results[0]->id];
-	while ((v = v ? value_around(v) : NULL) && !names[v->id]) {
-		const Op *from = v->def;
-		bool same = from && (op_renames(from) || op_takes_part(from));
-		v = from && op_is_fusion(from) && from->nresults == 1 ? part_taken(from)
-			: same || (from && op_communicates(from))     ? from->operands[0]
-								      : NULL;
-	}
-	return v ? names[v->id] : NULL;
-}
-
-/* Of a `let` says more what it places. */
-static const char *
-called(const Telling *telling, const Op *op)
-{
-	const char *name = strcmp(op->label, "let") ? NULL : moved_name(telling, op);
-
-	return name ? name : op->label;
-}
-
 static void
 tell(Telling *telling, int i)
 {
@@ -413,7 +374,8 @@ tell(Telling *telling, int i)
 
 	text_printf(&t, "%s over ", ops[s->op->kind].hlo);
 	text_axes(&t, &s->op->module->mesh, s->op->axes);
-	text_printf(&t, " of %s  (", row->named ? row->value : called(telling, s->op));
+	text_printf(&t, " of %s  (",
+		row->named ? row->value : called(s->op, telling->names, telling->arena));
 	text_picoseconds(&t, s->total);
 	if (combined_in_one(s->op) > 1)
 		text_combined(&t, s);
@@ -441,7 +403,7 @@ tell_without_time(Telling *telling)
 		text_printf(&t,
 			" of %s: in a branch that takes less than the other, or never runs; "
 			"no time is told of it",
-			called(telling, op));
+			called(op, telling->names, telling->arena));
 		say(telling, op, &t);
 	}
 }

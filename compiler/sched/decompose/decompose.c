@@ -259,6 +259,44 @@ text_op(Text *t, const Op *op)
 		op->range.line);
 }
 
+/* Is it made of the device's number, a few steps back? */
+static bool
+is_of_device(const Value *v, int steps)
+{
+	const Op *op = v->def;
+	bool is = op && op->kind == O_partition_id;
+
+	for (int i = 0; op && op_is_offset(op) && i < op->noperands && steps && !is; i++)
+		is = is_of_device(op->operands[i], steps - 1);
+	return is;
+}
+
+/* Of what each device has whole its own part. */
+static bool
+takes_own_part(const Op *op)
+{
+	enum { STEPS = 8 };
+	bool own = false;
+
+	for (int i = 1; op->kind == O_dynamic_slice && i < op->noperands; i++)
+		own |= is_of_device(op->operands[i], STEPS);
+	return own;
+}
+
+/* What stands between a collective and its product, or reads what the product does. */
+static void
+text_stop(Text *t, const Op *stop, bool beside)
+{
+	bool own = takes_own_part(stop);
+
+	if (own)
+		text_printf(t, "each device takes its own part%s for ",
+			beside ? " of it, too," : " between them,");
+	text_op(t, stop);
+	if (!own)
+		text_add(t, beside ? " reads it, too" : " is between them");
+}
+
 static void
 text_way(Text *t, Way way, bool joined)
 {
@@ -493,8 +531,7 @@ text_pieces(Text *t, const Einsum *e)
 	const Op *stop = parts ? NULL : between_stop(e);
 	if (stop) {
 		text_add(t, "; ");
-		text_op(t, stop);
-		text_add(t, " is between them");
+		text_stop(t, stop, false);
 	} else if (!parts) {
 		text_add(t, "; it has no equal parts");
 	}
@@ -570,25 +607,57 @@ start(Decomposing *d, Einsums all)
 		d->limit = plain->peak;
 }
 
-/* Of what nothing hides. */
+static void
+tell_stopped_class(const Class *class)
+{
+	const Einsum *e = class->first;
+	Text t = {0};
+
+	text_class(&t, class);
+	text_add(&t, ": left as it is, ");
+	text_stop(&t, e->stop, e->beside);
+	diag(e->collective->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
+	text_free(&t);
+}
+
+/* Those of one place in the source of which the same is told. */
+static const char *
+stopped_key(Arena *a, const Einsum *e)
+{
+	const Op *dot = e->dots[0];
+	Text t = {0};
+
+	text_printf(&t, "%d:%d:%d ", dot->range.file, dot->range.begin, dot->range.line);
+	text_class(&t, &(Class){.first = e, .n = 1});
+	text_stop(&t, e->stop, e->beside);
+	return text_take(&t, a);
+}
+
+/* Of what nothing hides, once for all copies of a place. */
 static void
 tell_stopped(const Decomposing *d)
 {
+	Table *known = table_new(d->arena);
+	Class **all = NULL;
+	int n = 0;
+
 	for (int i = 0; i < d->stopped.n; i++) {
 		const Einsum *e = &d->stopped.v[i];
-		const Class class = {.first = e, .n = 1};
-		const char *key = op_key(d->arena, e->collective);
-		const int64_t *exposed = table_get(d->exposed, key);
-		Text t = {0};
+		const int64_t *exposed = table_get(d->exposed, op_key(d->arena, e->collective));
 		if (!exposed || !*exposed)
 			continue;
-		text_class(&t, &class);
-		text_add(&t, ": left as it is, ");
-		text_op(&t, e->stop);
-		text_add(&t, e->beside ? " reads it, too" : " is between them");
-		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
-		text_free(&t);
+		const char *key = stopped_key(d->arena, e);
+		Class *class = table_get(known, key);
+		if (!class) {
+			class = NEW(d->arena, Class);
+			class->first = e;
+			table_set(known, key, class);
+			APPEND(d->arena, all, n, class);
+		}
+		class->n++;
 	}
+	for (int i = 0; i < n; i++)
+		tell_stopped_class(all[i]);
 }
 
 bool

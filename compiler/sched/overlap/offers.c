@@ -7,6 +7,7 @@
  * What is one in the end is told with its fate (report/schedule.c).  Of the copies of one place
  * in the source, in trips of a loop, before it and behind it, that is told which moves most.
  */
+#include "cost/called.h"
 #include "cost/timeline.h"
 #include "ir/flow.h"
 #include "sched/overlap/overlap.h"
@@ -64,15 +65,14 @@ seconds_apart(const Offer *offer)
 }
 
 static const char *
-text_of_offer(const Offers *o, const Offer *offer)
+text_of_offer(const Offers *o, const Offer *offer, const char *const *names)
 {
 	const Op *first = offer->ops[0];
 	Text t = {0};
 
 	text_printf(&t, "%s over ", ops[first->kind].hlo);
 	text_axes(&t, &first->module->mesh, first->axes);
-	text_printf(&t, " of %s and %d more: ", first->label ? first->label : "a value",
-		offer->n - 1);
+	text_printf(&t, " of %s and %d more: ", called(first, names, o->arena), offer->n - 1);
 	text_seconds(&t, seconds_apart(offer));
 	text_add(&t, " one by one, ");
 	text_picoseconds(&t, offer->together);
@@ -131,8 +131,9 @@ offers_tell(const Offers *o, const Module *m)
 {
 	int n;
 	const Offer **told = find_told(o, &n);
+	const char **names = user_names(m, o->arena, NULL);
 
 	for (int i = 0; i < n; i++)
 		diag(m->session, DIAG_schedule, told[i]->ops[0]->range, "%s",
-			text_of_offer(o, told[i]));
+			text_of_offer(o, told[i], names));
 }
