@@ -93,13 +93,13 @@ called(const Op *collective, const char *const *names, Arena *a)
 
 	if (!says_nothing(collective->label))
 		return collective->label;
-	if (collective->nresults)
-		name = names[collective->results[0]->id];
 	while (!name && from) {
 		v = value_around(from);
 		name = names[v->id];
 		from = moved_from(v->def);
 	}
+	if (!name && collective->nresults)
+		name = names[collective->results[0]->id];
 	if (!name)
 		name = name_of_whole(collective, names, collective->module);
 	if (name || !v->def)
