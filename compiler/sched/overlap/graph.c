@@ -146,12 +146,12 @@ static void
 keep_order_once(Graph *g, Scheduling *s, const Value *v)
 {
 	const Shared *buffer = s->lives->shared[v->id];
-	const Block **kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
+	const Graph **kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
 	int n;
 
-	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == g->block)
+	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == g)
 		return;
-	*kept = g->block;
+	*kept = g;
 	const Life *lives = lives_of_range(buffer, g->arena, &n);
 	keep_order(g, s, lives, n);
 }
@@ -336,7 +336,7 @@ void
 scheduling_begin(Scheduling *s)
 {
 	arena_reset(s->arena);
-	s->kept = NEW_ARRAY(s->arena, const Block *, s->nvalues + 1);
+	s->kept = NEW_ARRAY(s->arena, const Graph *, s->nvalues + 1);
 	s->combines = false;
 	s->held = NULL;
 	s->written = NULL;

@@ -17,6 +17,7 @@
 enum {
 	MOST_FLIGHTS = 16, /* transfers under way at a time */
 	MOST_HELD = 8,	   /* looked at behind the first that has to wait */
+	LATER_ONE_IN = 2,  /* of transfers that begin at another time than in the best order */
 };
 
 struct Listing {
@@ -34,7 +35,8 @@ struct Listing {
 	Job **flights;		     /* begun, not yet waited for */
 	int nflights;
 	Taste taste;
-	int *begun; /* by number of a start: its place in the order */
+	int *begun;	       /* by number of a start: its place in the order */
+	int64_t *since, *kept; /* ... from when on it may begin; that of the best order */
 	uint64_t chance;
 };
 
@@ -294,7 +296,8 @@ begin_transfers(Listing *list, int64_t busy)
 		if (waits
 			&& (or_other(list,
 				    shares || (list->taste.patient && is_in_the_way(list, job)))
-				|| is_too_much(list, job)))
+				|| is_too_much(list, job)
+				|| list->since[job->number] > tracks_now(list->tracks)))
 			held[n++] = job;
 		else
 			add(list, job);
@@ -399,6 +402,36 @@ key_of(Listing *list, const Job *job)
 	return add_picoseconds(job->path - own, (int64_t)(draw(list) % (most + 1)));
 }
 
+/* Transfers begin no sooner than in the best order, some at any time that the longest way
+   leaves them. */
+static void
+find_since(Listing *list)
+{
+	const Graph *g = list->graph;
+	uint64_t chance = list->chance;
+
+	list->chance = (uint64_t)list->taste.later;
+	for (int i = 0; i < g->n; i++) {
+		const Job *job = &g->jobs[i];
+		int64_t *since = &list->since[job->number];
+		*since = list->taste.later ? list->kept[job->number] : 0;
+		if (list->taste.later && job->task.kind == TASK_start
+			&& draw(list) % LATER_ONE_IN == 0)
+			*since = (int64_t)(draw(list)
+				% ((uint64_t)(list->longest - job->path) + 1));
+	}
+	list->chance = chance;
+}
+
+void
+listing_keep(Listing *list)
+{
+	int64_t *kept = list->kept;
+
+	list->kept = list->since;
+	list->since = kept;
+}
+
 Listing *
 listing_new(Graph *g)
 {
@@ -415,7 +448,9 @@ listing_new(Graph *g)
 		.early_starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
 		.over = NEW_ARRAY(a, bool, g->n + 1),
 		.flights = NEW_ARRAY(a, Job *, g->n + 1),
-		.begun = NEW_ARRAY(a, int, g->n + 1)};
+		.begun = NEW_ARRAY(a, int, g->n + 1),
+		.since = NEW_ARRAY(a, int64_t, g->n + 1),
+		.kept = NEW_ARRAY(a, int64_t, g->n + 1)};
 	for (int i = 0; i < g->n; i++)
 		list->longest = greater(list->longest, g->jobs[i].path);
 	return list;
@@ -444,6 +479,7 @@ begin_listing(Listing *list, Taste taste)
 		g->jobs[i].waits = g->jobs[i].before;
 		g->jobs[i].key = key_of(list, &g->jobs[i]);
 	}
+	find_since(list);
 	for (int i = 0; i < g->n; i++)
 		if (!g->jobs[i].before)
 			make_ready(list, &g->jobs[i]);

@@ -181,6 +181,52 @@ combine(Scheduling *s, Graph **g, Order *order)
 	}
 }
 
+/* What the thread does at least if only those begin early that do by default, or no path is
+   shorter. */
+static int64_t
+least_by_default(const Graph *g)
+{
+	int64_t thread = graph_work(g).thread;
+	bool any = false;
+
+	for (int i = 0; i < g->n; i++) {
+		const Job *job = &g->jobs[i];
+		if (job->task.kind != TASK_start || op_begins_with(job->op, BEGINS_default))
+			continue;
+		thread = add_picoseconds(thread, job->task.picoseconds);
+		any = true;
+	}
+	return any ? thread : INT64_MAX;
+}
+
+/* What it takes with transfers as late as that takes no longer, or less. */
+static int64_t
+latest_time(const Graph *g, const Order *order)
+{
+	Order latest = *order;
+
+	begin_latest(g, &latest);
+	return latest.time;
+}
+
+/* ... and an order in which only these do, where it is quicker. */
+static void
+begin_by_default(Scheduling *s, Graph **g, Order *order, int64_t within)
+{
+	Begins begins = s->begins;
+
+	if (begins != BEGINS_all || (*g)->held || least_by_default(*g) >= order->time)
+		return;
+	s->begins = BEGINS_default;
+	Graph *other = graph_of((*g)->block, s);
+	s->begins = begins;
+	Order by_default = best_order(other, s->least, within);
+	if (latest_time(other, &by_default) < latest_time(*g, order)) {
+		*order = by_default;
+		*g = other;
+	}
+}
+
 static Body
 schedule_block(Scheduling *s, Block *b)
 {
@@ -188,7 +234,9 @@ schedule_block(Scheduling *s, Block *b)
 		if (op_has_blocks(op))
 			s->tasks[op->id] = task_in_order(s, op);
 	Graph *g = graph_of(b, s);
-	Order order = best_order(g, s->least, b->parent ? INT64_MAX : s->within);
+	int64_t within = b->parent ? INT64_MAX : s->within;
+	Order order = best_order(g, s->least, within);
+	begin_by_default(s, &g, &order, within);
 	if (!b->parent && order.time >= s->within)
 		return (Body){.alone = order.time};
 	if (overlaps[b->last->module->overlap].divides)

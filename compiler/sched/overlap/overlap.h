@@ -117,7 +117,7 @@ typedef struct Scheduling {
 	Arena *arena;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
 	Task *tasks;	    /* ... what it is on tracks; of what has blocks: in order */
-	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
+	const Graph **kept; /* by id of the first value of a buffer: where its order is kept */
 	bool combines;	    /* some collectives are one, or could be */
 	Held *held;	    /* of the block before; NULL: none */
 	Written *written;   /* blocks, as they were */
@@ -193,12 +193,16 @@ typedef struct Taste {
 	Share share;
 	bool patient; /* the thread waits for what is more pressing than what it could do */
 	int shake;    /* decisions are changed by chance; 0: none */
+	int later;    /* transfers begin when they did in the best order, or, by chance, as late
+			 as the longest way allows; 0: as soon as they can */
 } Taste;
 typedef struct Listing Listing;
 Listing *listing_new(Graph *g);
 /* Until the next; NULL: it takes `within` or longer, and is given up as soon as that is
    known. */
 const Order *list_schedule(Listing *list, Taste taste, int64_t within);
+/* The last order is the best so far. */
+void listing_keep(Listing *list);
 
 /* best.c */
 /* As the program has it, nothing beside it. */
