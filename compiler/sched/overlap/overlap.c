@@ -478,6 +478,8 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 8, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 16, bytes, any, false},
 		{FIRST_order, JOIN_none, all, 0, any, bytes, any, false},
 		{FIRST_order, JOIN_none, all, 8, spare, bytes, any, false},
 		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes, any, false},
