@@ -41,17 +41,10 @@ import_op_call(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (!function)
 		return false;
-	if (in->depth == MAX_CALLS) {
-		diag(in->session, DIAG_inlining, op->range,
-			"calls are nested more than %d deep", MAX_CALLS);
-		return false;
-	}
 	Value **results = in->results;
-	in->depth++;
 	in->scope = &own;
 	in->caller = &here;
 	Value **returned = read_block(in, function->regions.v[0], in->operands, &n);
-	in->depth--;
 	in->scope = scope;
 	in->caller = caller;
 	if (!returned)

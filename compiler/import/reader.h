@@ -14,7 +14,7 @@
 
 enum {
 	MAX_CALLS = 200,	/* in each other */
-	MAX_IMPORTED = 1000000, /* ops of a module, after inlining */
+	MAX_IMPORTED = 250000,	/* ops of a module, after inlining */
 	MOST_ENDS = 64,		/* of digits of a device's number */
 	MAX_LITERALS = 1 << 20, /* elements of an array constant */
 	MAX_HOPS = 1000,	/* from a location to the frame that is shown */
@@ -85,7 +85,6 @@ struct Import {
 	AxisList manual; /* the axes of the manual regions around */
 	Mesh written;	 /* the module's, with the sizes of the text */
 	bool resized;	 /* an axis has another size than in the text */
-	int depth;	 /* of calls */
 	int nops;
 	Table *missing;
 	bool pairs; /* it has complex numbers */
@@ -124,6 +123,9 @@ bool type_is_complex(const MlirType *type);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
 /* Of result i. */
 bool type_result(Import *in, const MlirOp *op, int i, Type *type);
+
+/* ---- count.c: are there few enough ops when functions are inlined?  Else a message. */
+bool program_fits(Import *in);
 
 /* ---- empty.c: tokens, and tensors without elements, are taken out; false after a message */
 bool empty_drop(Import *in);
