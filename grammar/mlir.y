@@ -188,32 +188,37 @@ op:
   generic
 | function
 | mesh
-| WORD items dict ":" types		{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $types); }
+| WORD items dict ":" types		{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $types);
+					  $$->from = mlir_alike(parser, $$, $types); }
 | WORD items dict ":" types "->" results
-					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results); }
+					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results); $$->from = $types; }
 | "top_k" "(" items ")" dict ":" types "->" results
-					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results); }
+					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results); $$->from = $types; }
 | "call" SYMBOL operands dict ":" types "->" results
 					{ $$ = NODE(MlirOp, .name = "func.call", .range = @1, .operands = $operands,
-						.attributes = $dict, .types = $results);
+						.attributes = $dict, .from = $types, .types = $results);
 					  mlir_give(parser, $$, "callee", ATTR(word, @2, .text = $2)); }
 | "custom_call" SYMBOL operands dict ":" types "->" results
 					{ $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = $operands,
-						.attributes = $dict, .types = $results);
+						.attributes = $dict, .from = $types, .types = $results);
 					  mlir_give(parser, $$, "call_target_name", ATTR(string, @2, .text = $2)); }
 | "composite" STRING items dict ":" types "->" results
 					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results);
+					  $$->from = $types;
 					  mlir_give(parser, $$, "name", ATTR(string, @2, .text = $2)); }
 | "convolution" operands items dict ":" types "->" results
 					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results);
-					  $$->operands = $operands; }
+					  $$->operands = $operands;
+					  $$->from = $types; }
 | "while" "(" carried ")" ":" type_list attribute_dict "cond" region "do" region
 					{ $$ = mlir_while(parser, @1, $carried, $type_list, $9, $11); }
 | "reduce" reductions "applies" WORD "across" "dimensions" "=" list dict ":" types "->" results
 					{ $$ = mlir_reduce(parser, @1, $reductions, $list, $results);
+					  $$->from = $types;
 					  mlir_applies(parser, $$, $WORD); }
 | "reduce" reductions "across" "dimensions" "=" list dict ":" types "->" results "reducer" reducers region
 					{ $$ = mlir_reduce(parser, @1, $reductions, $list, $results);
+					  $$->from = $types;
 					  $region->params = mlir_halves(parser, $reducers);
 					  $$->regions = LIST($region); }
 | "sdy.manual_computation" operands "in_shardings" "=" "[" shardings[in] "]"
@@ -221,7 +226,7 @@ op:
   "(" params ")" region dict ":" types "->" results
 					{ $region->params = $params;
 					  $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = $operands, .attributes = $dict,
-						.types = $results, .regions = LIST($region));
+						.from = $types, .types = $results, .regions = LIST($region));
 					  mlir_give(parser, $$, "in_shardings", ATTR(list, @in, .items = $in));
 					  mlir_give(parser, $$, "out_shardings", ATTR(list, @out, .items = $out));
 					  mlir_give(parser, $$, "manual_axes", ATTR(mesh, @axes, .items = $axes)); }
@@ -231,7 +236,7 @@ generic:
   STRING operands properties regions dict ":" types "->" results
 					{ $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = $operands, .regions = $regions,
 						.attributes = mlir_join(parser, $properties, $dict),
-						.types = $results); }
+						.from = $types, .types = $results); }
 
 properties:
   %empty				{ $$ = (List){0}; }
@@ -262,7 +267,8 @@ last:
 
 return:
   "return"				{ $$ = NODE(MlirOp, .name = "return", .range = @1); }
-| "return" value_list ":" types		{ $$ = NODE(MlirOp, .name = "return", .range = @1, .operands = $value_list); }
+| "return" value_list ":" types		{ $$ = NODE(MlirOp, .name = "return", .range = @1, .operands = $value_list,
+						.from = $types); }
 
 function:
   "func.func" visibility SYMBOL "(" params ")" function_results attribute_dict region
@@ -421,8 +427,8 @@ attribute:
 | STRING ":" type			{ $$ = ATTR(string, @$, .text = $1, .type = $3); }
 | DENSE ":" type			{ $$ = $1; $$->type = $3; }
 | TENSOR				{ $$ = ATTR(type, @$, .type = $1); }
-| "(" ")" "->" results			{ $$ = ATTR(other, @$, .text = "a type"); }
-| "(" type_list ")" "->" results	{ $$ = ATTR(other, @$, .text = "a type"); }
+| "(" ")" "->" results			{ $$ = ATTR(function, @$, .items = $results); }
+| "(" type_list ")" "->" results	{ $$ = ATTR(function, @$, .ids = $type_list, .items = $results); }
 
 /* ... behind which another : may follow */
 plain:
@@ -542,7 +548,7 @@ axis_list:
 
 axis:
   STRING				{ $$ = NODE(MlirAxis, $1, 1, 0, @$); }
-| STRING ":" "(" INTEGER ")" INTEGER	{ $$ = NODE(MlirAxis, $1, $4, $6, @$); }
+| STRING ":" "(" INTEGER ")" INTEGER	{ $$ = NODE(MlirAxis, $1, $4, $6, @$); mlir_part(parser, $$); }
 
 sizes:
   %empty				{ $$ = (List){0}; }
@@ -611,6 +617,7 @@ mlir_read(Session *s, int file)
 	void *scanner;
 	parser.types = table_new(s->arena);
 	parser.aliases = table_new(s->arena);
+	parser.used = table_new(s->arena);
 	parser.program = NEW(s->arena, MlirProgram);
 	*parser.program = (MlirProgram){ s, NULL, table_new(s->arena), table_new(s->arena) };
 	if (!mlir_scan_begin(&parser, &scanner))

@@ -200,8 +200,8 @@ mlir_scan_choice(MlirParser *parser, MLIR_STYPE *value, Range r, const char *tex
 int
 mlir_scan_alias(MlirParser *parser, MLIR_STYPE *value, Range r, const char *text)
 {
-	(void)r;
 	value->text = copied(parser, text, strlen(text));
+	table_add(parser->used, value->text, arena_copy(parser->session->arena, &r, sizeof r));
 	return MT_ALIAS;
 }
 
@@ -293,6 +293,13 @@ mlir_count(MlirParser *parser, int64_t n, Range r)
 		return (int)n;
 	mlir_wrong(parser, r, "no op has %" PRId64 " results", n);
 	return 1;
+}
+
+void
+mlir_part(MlirParser *parser, const MlirAxis *axis)
+{
+	if (axis->pre < 1 || axis->size < 2)
+		mlir_wrong(parser, axis->range, "axis \"%.40s\" has no such part", axis->name);
 }
 
 int
@@ -547,6 +554,20 @@ mlir_op(MlirParser *parser, const char *name, Range r, const MlirItems *items, L
 	return op;
 }
 
+List
+mlir_alike(MlirParser *parser, const MlirOp *op, List types)
+{
+	int n = op->operands.n;
+	bool choice = n == 3 && types.n == 2;
+	List from = {0};
+
+	if (!strcmp(op->name, "stablehlo.complex") || (types.n != 1 && types.n != n && !choice))
+		return from;
+	for (int i = 0; i < n; i++)
+		from = mlir_add(parser, from, types.v[i < types.n ? i : types.n - 1]);
+	return from;
+}
+
 /* The bodies have the same parameters. */
 MlirOp *
 mlir_while(MlirParser *parser, Range r, List carried, List types, MlirBlock *condition,
@@ -596,6 +617,18 @@ mlir_halves(MlirParser *parser, List params)
 	return halves;
 }
 
+static bool
+is_commutative(const char *name)
+{
+	static const char *const names[] = {"add", "multiply", "maximum", "minimum", "and",
+		"or", "xor"};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		found |= !strncmp(name, "stablehlo.", 10) && !strcmp(name + 10, names[i]);
+	return found;
+}
+
 /* ^bb0(%a, %b): %c = stablehlo.add %a, %b; return %c */
 void
 mlir_applies(MlirParser *parser, MlirOp *op, const char *name)
@@ -609,6 +642,10 @@ mlir_applies(MlirParser *parser, MlirOp *op, const char *name)
 	const char *const names[] = {"applies.a", "applies.b", "applies.c"};
 	const MlirType *type = arena_copy(a, &scalar, sizeof scalar);
 
+	if (!is_commutative(name))
+		mlir_wrong(parser, op->range,
+			"a reduction applies add, multiply, maximum, "
+			"minimum, and, or or xor; another step has a region");
 	*step = (MlirOp){.name = name, .range = op->range};
 	for (int i = 0; i < 2; i++) {
 		MlirParam param = {.name = names[i], .type = type, .range = op->range};
@@ -649,11 +686,19 @@ mlir_function(MlirParser *parser, Range r, const char *name, List params, List r
 {
 	MlirOp *op = NEW(parser->session->arena, MlirOp);
 	MlirAttr symbol = {.kind = MLIR_string, .range = r, .text = name};
+	MlirAttr type = {.kind = MLIR_function, .range = r};
 
 	*op = (MlirOp){.name = "func.func", .range = r};
 	body->params = params;
 	op->regions = mlir_add(parser, (List){0}, body);
+	for (int i = 0; i < params.n; i++)
+		type.ids = mlir_add(parser, type.ids,
+			(void *)((const MlirParam *)params.v[i])->type);
+	for (int i = 0; i < results.n; i++)
+		type.items = mlir_add(parser, type.items,
+			(void *)((const MlirParam *)results.v[i])->type);
 	mlir_give(parser, op, "sym_name", attr_new(parser, symbol));
+	mlir_give(parser, op, "function_type", attr_new(parser, type));
 	mlir_give(parser, op, "arg_attrs", attributes_of(parser, params));
 	mlir_give(parser, op, "res_attrs", attributes_of(parser, results));
 	return op;
@@ -708,12 +753,26 @@ alias_behind(const MlirParser *parser, const char *name)
 	return value && value->kind == MLIR_alias ? value->text : NULL;
 }
 
+static bool
+all_defined(MlirParser *parser)
+{
+	for (int i = 0; i < table_count(parser->used); i++) {
+		const char *name = table_key(parser->used, i);
+		if (!table_get(parser->aliases, name))
+			mlir_wrong(parser, *(const Range *)table_value(parser->used, i),
+				"nothing says what %.40s stands for", name);
+	}
+	return !parser->wrong;
+}
+
 /* Each is looked at once: those that the last walk came by lead nowhere new. */
 void
 mlir_check_aliases(MlirParser *parser)
 {
 	Table *seen = table_new(parser->session->arena);
 
+	if (parser->wrong || !all_defined(parser))
+		return;
 	for (int i = 0; i < table_count(parser->aliases); i++) {
 		const char *first = table_key(parser->aliases, i), *name = first;
 		while (name && table_add(seen, name, (void *)first))

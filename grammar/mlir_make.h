@@ -14,6 +14,7 @@ typedef struct MlirParser {
 	MlirProgram *program;
 	Table *types;	/* by their text: MlirType */
 	Table *aliases; /* where they are defined: Range */
+	Table *used;	/* where they are first written: Range */
 	bool wrong;	/* something was told that the grammar does not know of */
 	/* where the scanner is */
 	int line, offset;
@@ -35,7 +36,7 @@ const MlirType *mlir_element(MlirParser *parser, const char *text);
 
 /* An alias, of a location or an attribute. */
 void mlir_define(MlirParser *parser, Table *aliases, const char *name, Range r, void *what);
-/* None stands for itself, by way of others; else a message. */
+/* All are defined, and none stands for itself, by way of others; else a message. */
 void mlir_check_aliases(MlirParser *parser);
 MlirItems mlir_items(MlirParser *parser, MlirItems items, MlirItems more);
 MlirItems mlir_loose(MlirParser *parser, MlirAttr *value);
@@ -55,6 +56,9 @@ MlirOp *mlir_while(MlirParser *parser, Range r, List carried, List types, MlirBl
 	MlirBlock *body);
 /* What is reduced, what that begins with, and so on. */
 MlirOp *mlir_reduce(MlirParser *parser, Range r, List values, MlirAttr *dims, List types);
+/* The types of the operands where only types are written: of all one, of a select its condition's
+   and one, of each one; else none. */
+List mlir_alike(MlirParser *parser, const MlirOp *op, List types);
 /* The region of `applies stablehlo.add`. */
 void mlir_applies(MlirParser *parser, MlirOp *op, const char *name);
 /* The first, third, ..., then the others. */
@@ -66,6 +70,8 @@ MlirOp *mlir_finish(MlirParser *parser, MlirOp *op, List results, MlirPlace *pla
 
 int mlir_count(MlirParser *parser, int64_t n, Range r);
 int mlir_small(MlirParser *parser, int64_t n, Range r);
+/* Has the part of an axis a size? */
+void mlir_part(MlirParser *parser, const MlirAxis *axis);
 int mlir_priority(MlirParser *parser, const char *text, Range r);
 
 void mlir_wrong(MlirParser *parser, Range r, const char *fmt, ...) PRINTF_LIKE(3, 4);

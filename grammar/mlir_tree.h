@@ -38,6 +38,7 @@ typedef enum MlirKind {
 	MLIR_dict,
 	MLIR_dense, /* dense<...>: the text between */
 	MLIR_type,
+	MLIR_function, /* (tensor<2xf32>) -> tensor<3xf32>: a type */
 	MLIR_sharding, /* #sdy.sharding<@mesh, [{"x"}, {?}]> */
 	MLIR_mesh,     /* #sdy.mesh<["x"=2, "y"=4]> */
 	MLIR_alias,    /* #name, to be looked up */
@@ -71,8 +72,10 @@ typedef struct MlirAttr {
 	double real;
 	const char *text; /* string, word, dense, alias, other */
 	int length;	  /* of it */
-	List items;	  /* list, pair: MlirAttr; dict: MlirEntry; mesh: MlirAxis */
-	List ids;	  /* of a mesh whose devices are not 0, 1, ...: MlirAttr */
+	List items;	  /* list, pair: MlirAttr; dict: MlirEntry; mesh: MlirAxis; function:
+			     const MlirType of its results */
+	List ids;	  /* of a mesh whose devices are not 0, 1, ...: MlirAttr; of
+			     a function the types of its parameters */
 	const MlirType *type;
 	MlirSharding *sharding;
 } MlirAttr;
@@ -126,7 +129,8 @@ typedef struct MlirOp {
 	List operands;	 /* MlirUse */
 	List attributes; /* MlirEntry */
 	List regions;	 /* MlirBlock: each region has one */
-	List types;	 /* const MlirType: of its results, one after the other */
+	List from;	 /* const MlirType: of its operands, where the form says them */
+	List types;	 /* ... of its results, one after the other */
 	MlirPlace *place;
 } MlirOp;
 

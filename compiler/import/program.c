@@ -327,9 +327,10 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
 	}
-	bool right = in.program && find_functions(&in) && empty_drop(&in) && tiles_mesh(&in)
-		&& mesh_read(&in, options) && shard_maps_read(&in) && program_fits(&in)
-		&& asked_read(&in, options) && read_entry(&in);
+	bool right = in.program && find_functions(&in) && program_is_sound(&in)
+		&& empty_drop(&in) && tiles_mesh(&in) && mesh_read(&in, options)
+		&& shard_maps_read(&in) && program_fits(&in) && asked_read(&in, options)
+		&& read_entry(&in);
 	if (in.program)
 		list_missing(&in, DIAG_jax_op, LACK_op, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);

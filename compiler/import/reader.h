@@ -124,6 +124,9 @@ bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
 /* Of result i. */
 bool type_result(Import *in, const MlirOp *op, int i, Type *type);
 
+/* ---- verify.c: are names, types and what ops say such as StableHLO wants?  Else a message. */
+bool program_is_sound(Import *in);
+
 /* ---- count.c: are there few enough ops when functions are inlined?  Else a message. */
 bool program_fits(Import *in);
 

@@ -43,6 +43,28 @@ import_op_iota(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* The dims of x, so that the dims they become are in order. */
+static Value *
+in_order(Make k, Value *x, Numbers *to)
+{
+	int64_t order[MAX_RANK];
+	bool sorted = true;
+
+	for (int d = 0; d < to->n; d++) {
+		int at = d;
+		for (; at > 0 && to->v[order[at - 1]] > to->v[d]; at--)
+			order[at] = order[at - 1];
+		order[at] = d;
+		sorted &= at == d;
+	}
+	if (sorted || !x)
+		return x;
+	Numbers before = *to;
+	for (int d = 0; d < to->n; d++)
+		to->v[d] = before.v[order[d]];
+	return make_transpose(k, x, order);
+}
+
 /* A dim of size 1 that grows is dropped first. */
 bool
 import_op_broadcast(Import *in, const MlirOp *op, int detail)
@@ -61,7 +83,8 @@ import_op_broadcast(Import *in, const MlirOp *op, int detail)
 		kept.v[kept.n++] = to.v[d];
 		sizes.v[sizes.n++] = from->dims[d];
 	}
-	Value *x = make_reshape(in->make, in->operands[0], sizes.n, sizes.v);
+	Value *x = in_order(in->make, make_reshape(in->make, in->operands[0], sizes.n, sizes.v),
+		&kept);
 	in->results[0] = make_broadcast(in->make, x, &type, kept.v);
 	return true;
 }

@@ -322,6 +322,9 @@ axes_read(Import *in, const char *mesh, List axes, AxisList *l)
 	bool first = !other || attr_of(in, other, "mesh") == in->mesh;
 
 	*l = (AxisList){0};
+	if (axes.n && mesh && !other && table_count(in->meshes))
+		return read_wrong(in, ((const MlirAxis *)axes.v[0])->range,
+			"there is no mesh @%.40s", mesh);
 	for (int i = 0; i < axes.n; i++)
 		if (!(first ? add_axis(in, axes.v[i], l)
 			    : add_other_axis(in, other, axes.v[i], l)))

@@ -18,6 +18,10 @@ def op(name, operands, types, attributes="", result=F):
     return '%%r = "%s"(%s) <{%s}> : (%s) -> %s' % (name, operands, attributes, types, result)
 
 
+def unused(name, operands, types, attributes="", result=F):
+    return op(name, operands, types, attributes, result).replace("%r", "%q") + "\n%r = stablehlo.tanh %x : " + F
+
+
 def placed(dims):
     return '%r = sdy.sharding_constraint %x <@mesh, ' + dims + "> : " + F
 
@@ -35,6 +39,19 @@ def reduce(groups):
     return collective('%b = "stablehlo.all_reduce"(%a) <{replica_groups = dense<' + groups + "> : tensor<"
                       '2x4xi64>}> ({\n^bb0(%c: tensor<f32>, %d: tensor<f32>):\n%e = stablehlo.add %c, %d : '
                       "tensor<f32>\nstablehlo.return %e : tensor<f32>\n}) : (tensor<2xf32>) -> tensor<2xf32>")
+
+
+def reduced(params, dims="0"):
+    return ("%z = stablehlo.constant dense<0.0> : tensor<f32>\n%r = \"stablehlo.reduce\"(%m, %z) <{dimensions = "
+            "array<i64: " + dims + ">}> ({\n^bb0(%a: " + params + "):\nstablehlo.return %a : tensor<f32>\n}) : ("
+            + M + ", tensor<f32>) -> " + F)
+
+
+def gather(offset="[1]", collapsed="[0]", where="[0]", vector=1, sizes="1, 4", index="tensor<4x1xi32>"):
+    return ("%j = stablehlo.constant dense<0> : " + index + "\n" + unused(
+        "stablehlo.gather", "%m, %j", M + ", " + index, "dimension_numbers = #stablehlo.gather<offset_dims = "
+        "%s, collapsed_slice_dims = %s, start_index_map = %s, index_vector_dim = %d>, slice_sizes = array<i64: %s>"
+        % (offset, collapsed, where, vector, sizes), M))
 
 
 def loop(condition="%c = stablehlo.compare LT, %j, %z : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
@@ -59,44 +76,84 @@ def whole(body):
 
 MAIN = "func.func public @main(%x: " + F + ") -> " + F + " {\n return %x : " + F + "\n}\n"
 CASES = [
-    ("stablehlo.dot_general takes 2 operands", op("stablehlo.dot_general", "%x", F)),
+    ("stablehlo.dot_general: it has 1 operands, not 2", op("stablehlo.dot_general", "%x", F)),
+    ("%r is defined twice", "%r = stablehlo.tanh %x : " + F + "\n%r = stablehlo.tanh %y : " + F),
+    ("%x is defined twice", loop(params="%x: tensor<i32>")),
+    ("%x is a tensor<4xf32>, not a tensor<4x4xf32>", "%r = stablehlo.abs %x : (" + M + ") -> " + F),
+    ("%i is a tensor<4xi32>, not a tensor<4xf32>", "%r = stablehlo.add %x, %i : " + F),
+    ("stablehlo.tanh has 1 operands, and types of 2", op("stablehlo.tanh", "%x", F + ", " + F)),
+    ("something stands behind what is returned", '"func.return"(%x) : (' + F + ") -> ()\n%r = stablehlo.tanh "
+     "%x : " + F),
+    ("nothing says what #loc7 stands for", "%r = stablehlo.tanh %x : " + F + " loc(#loc7)"),
+    ("what this call hands over: value 1 is a tensor<4x4xf32>, not a tensor<4xf32>",
+     "%r = call @g(%m) : (" + M + ") -> " + F),
+    ("broadcast_dimensions has dim 0 twice", unused("stablehlo.broadcast_in_dim", "%m", M,
+                                                    "broadcast_dimensions = array<i64: 0, 0>", M)),
+    ("dim 0 of 4 elements gets 5", unused("stablehlo.broadcast_in_dim", "%x", F,
+                                          "broadcast_dimensions = array<i64: 0>", "tensor<5xf32>")),
+    ("permutation has dim 1 twice", unused("stablehlo.transpose", "%m", M, "permutation = array<i64: 1, 1>", M)),
+    ("permutation has dim 2, of 2", unused("stablehlo.transpose", "%m", M, "permutation = array<i64: 1, 2>", M)),
+    ("operand 2 has other dims", unused("stablehlo.concatenate", "%m, %x", M + ", " + F,
+                                        "dimension = 0 : i64", M)),
+    ("stablehlo.slice: of dim 0, from 2 to 1 by 1, of 4", "%r = stablehlo.slice %x [2:1] : (" + F + ") -> " + F),
+    ("stablehlo.slice: it makes a tensor<0xf32>, not a tensor<0x4xf32>",
+     "%q = stablehlo.slice %x [2:2] : (" + F + ") -> tensor<0x4xf32>\n%r = stablehlo.tanh %x : " + F),
+    ("precision_config is one of DEFAULT HIGH HIGHEST", "%q = stablehlo.dot_general %m, %m, contracting_dims = [1] "
+     "x [0], precision = [FAST, FAST] : (" + M + ", " + M + ") -> " + M + "\n%r = stablehlo.tanh %x : " + F),
+    ("compare_type is one of NOTYPE", "%q = stablehlo.compare LT, %x, %y, SOME : (" + F + ", " + F
+     + ") -> tensor<4xi1>\n%r = stablehlo.tanh %x : " + F),
+    ("no float has such a format", "%r = stablehlo.reduce_precision %x, format = e999m999 : " + F),
+    ("a reduction applies add, multiply", "%z = stablehlo.constant dense<0.0> : tensor<f32>\n%r = stablehlo.reduce("
+     "%m init: %z) applies stablehlo.divide across dimensions = [0] : (" + M + ", tensor<f32>) -> " + F),
+    ("dimensions has dim 2, of 2", reduced("tensor<f32>, %b: tensor<f32>", "2")),
+    ("stablehlo.reduce: of scalars of one type", reduced("tensor<f32>, %b: tensor<i32>")),
+    ("its region has 1 parameters, not 2", reduced("tensor<f32>")),
+    ("collapsed_slice_dims has dim 9, of 2", gather(collapsed="[9]")),
+    ("start_index_map has 2 numbers, not 1", gather(where="[0, 1]")),
+    ("index_vector_dim is 3, of 2", gather(vector=3)),
+    ("slice_sizes has 2 for dim 0 of 4", gather(sizes="2, 4")),
+    ("slices are not those of a tensor<4x4xf32>", gather(sizes="1, 3")),
+    ("offset_dims has 0 numbers, not 1", gather(offset="[]")),
+    ("rows of tensor<4x4xf32> by indices of tensor<2x1xi32>", gather(index="tensor<2x1xi32>")),
     ("stablehlo.add takes 2 operands", op("stablehlo.add", "%x", F)),
-    ("stablehlo.select takes 3 operands", op("stablehlo.select", "%x", F)),
+    ("stablehlo.select: it has 1 operands, not 3", op("stablehlo.select", "%x", F)),
     ("stablehlo.clamp takes 3 operands", op("stablehlo.clamp", "%x", F)),
-    ("stablehlo.gather takes 2 operands", op("stablehlo.gather", "%x", F)),
+    ("stablehlo.gather: it has 1 operands, not 2", op("stablehlo.gather", "%x", F)),
     ("stablehlo.xor takes 2 operands", "%c = stablehlo.compare EQ, %x, %y : (" + F + ", " + F
      + ") -> tensor<4xi1>\n" + op("stablehlo.xor", "%c", "tensor<4xi1>")),
     ("chlo.next_after takes 2 operands, of floats", op("chlo.next_after", "%x, %i", F + ", " + I)),
-    ("chlo.sinh takes 1 operand, of floats", op("chlo.sinh", "%i", I, "", I)),
+    ("chlo.sinh takes 1 operand, of floats", unused("chlo.sinh", "%i", I, "", I)),
     ("chlo.square takes 1 operand", op("chlo.square", "%x, %y", F + ", " + F)),
-    ("takes 1 operand, of floats, and a format", op("stablehlo.reduce_precision", "%x", F)),
+    ("stablehlo.reduce_precision: no float has such a format", op("stablehlo.reduce_precision", "%x", F)),
     ("the bits of f32[4] are none of u64[4]",
-     op("stablehlo.bitcast_convert", "%x", F, "", "tensor<4xui64>")),
+     unused("stablehlo.bitcast_convert", "%x", F, "", "tensor<4xui64>")),
     ("stablehlo.optimization_barrier has as many results as operands",
      op("stablehlo.optimization_barrier", "%x, %y", F + ", " + F)),
-    ("this comparison has no direction", op("stablehlo.compare", "%x, %y", F + ", " + F, "", "tensor<4xi1>")),
-    ("this constant has no dense<...>", op("stablehlo.constant", "", "", "value = 1.0 : f32")),
-    ("3 elements for a tensor of 4", "%r = stablehlo.constant dense<[1.0, 2.0, 3.0]> : " + F),
+    ("stablehlo.compare: it has no comparison_direction", op("stablehlo.compare", "%x, %y", F + ", " + F, "", "tensor<4xi1>")),
+    ("stablehlo.constant: it has one result, of a value", op("stablehlo.constant", "", "", "value = 1.0 : f32")),
+    ("these are not the elements of a tensor<4xf32>", "%r = stablehlo.constant dense<[1.0, 2.0, 3.0]> : " + F),
     ("the bytes of this constant cannot be read", '%r = stablehlo.constant dense<"0x12345"> : ' + F),
     ("an element of this constant cannot be read", "%r = stablehlo.constant dense<[1.0, two, 3.0, 4.0]> : " + F),
     ("there is no function @other", "%r = call @other(%x) : (" + F + ") -> " + F),
-    ("@main takes 4 operands, not 1", "%r = call @main(%x) : (" + F + ") -> " + F),
-    ("this function returns 1 values, not 2", "%r:2 = call @g(%x) : (" + F + ") -> (" + F + ", " + F + ")"),
-    ("a loop has a condition, a body and values", op("stablehlo.while", "", "")),
-    ("a loop of 1 values has a body of 2", loop(params="%j: tensor<i32>, %l: tensor<i32>")),
-    ("a body of this loop returns 2 values",
+    ("what this call hands over: 1 values, not 4", "%r = call @main(%x) : (" + F + ") -> " + F),
+    ("what this call returns: 2 values, not 1", "%r:2 = call @g(%x) : (" + F + ") -> (" + F + ", " + F + ")"),
+    ("a loop has a condition and a body", op("stablehlo.while", "", "")),
+    ("what this loop begins with: 1 values, not 2", loop(params="%j: tensor<i32>, %l: tensor<i32>")),
+    ("what this returns: 2 values, not 1",
      loop(body="stablehlo.return %k, %k : tensor<i32>, tensor<i32>")),
     ("this block returns nothing", loop(condition="")),
-    ("a branch returns 2 values, not 1", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
+    ("what this returns: 2 values, not 1", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
      '%r = "stablehlo.case"(%z) ({\nstablehlo.return %x, %x : ' + F + ", " + F + "\n}, {\nstablehlo.return %y : "
      + F + "\n}) : (tensor<i32>) -> " + F),
     ("a choice of very many branches", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
      '%r = "stablehlo.case"(%z) (' + ", ".join(["{\nstablehlo.return %x : " + F + "\n}"] * 65)
      + ") : (tensor<i32>) -> " + F),
-    ("a constraint has an operand and a sharding", op("sdy.sharding_constraint", "%x", F)),
+    ("sdy.sharding_constraint: it has no sharding", op("sdy.sharding_constraint", "%x", F)),
     ("a sharding of 2 dims, of a tensor of 1", placed('[{"x"}, {}]')),
     ('the mesh has no axis "z"', placed('[{"z"}]')),
     ('axis "y" has no such part: it has 4 devices', placed('[{"y":(3)2}]')),
+    ('axis "y" has no such part', placed('[{"y":(0)0}]')),
+    ("there is no mesh @other", placed('[{"y"}]').replace("@mesh", "@other")),
     ('axis "x" stands here twice', placed('[{"x", "x"}]')),
     ("an axis stands twice in this sharding", placed('[{"x"}], replicated={"x"}')),
     ("this region returns 2 values, not 1",
@@ -104,11 +161,16 @@ CASES = [
     ("this region is not complete", op("sdy.manual_computation", "%x", F)),
     ("in_shardings does not have 1 shardings", manual("sdy.return %a : tensor<2xf32>", inside="[]")),
     ("stablehlo.partition_id stands outside of a manual_computation",
-     op("stablehlo.partition_id", "", "", "", "tensor<ui32>")),
+     unused("stablehlo.partition_id", "", "", "", "tensor<ui32>")),
     ("stablehlo.partition_id takes 0 operands",
-     collective('%b = "stablehlo.partition_id"(%a) : (tensor<2xf32>) -> tensor<ui32>')),
+     collective('%c = "stablehlo.partition_id"(%a) : (tensor<2xf32>) -> tensor<ui32>\n'
+                "%b = stablehlo.tanh %a : tensor<2xf32>")),
     ("the mesh has no device 9", reduce("[[0, 1, 2, 3], [4, 5, 6, 9]]")),
-    ("groups of 4 devices, of 6 in all", reduce("[0, 1, 2, 3, 4, 5]")),
+    ("these are not the elements of a tensor<2x4xi64>", reduce("[0, 1, 2, 3, 4, 5]")),
+    ("device 2 is in two groups", reduce("[[0, 1, 2, 3], [4, 5, 6, 2]]")),
+    ("device 1 receives twice", collective(
+        '%b = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1], [2, 1]]> : '
+        "tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>")),
     ("a collective whose groups are not along axes of the mesh, or parts of them: [[0, 1, 2, 7], [4, 5, 6, 3]]",
      reduce("[[0, 1, 2, 7], [4, 5, 6, 3]]")),
     ("not along axes of the mesh, or parts of them: [[0, 1, 4, 6], [2, 3, 5, 7]]",
@@ -120,9 +182,9 @@ CASES = [
     ("a permute that is not the same in each group", collective(
         '%b = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1], [6, 5]]> : '
         "tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>")),
-    ("stablehlo.concatenate takes operands and a dim", op("stablehlo.concatenate", "", "", "dimension = 0 : i64")),
+    ("stablehlo.concatenate: there is no dim 0", op("stablehlo.concatenate", "", "", "dimension = 0 : i64")),
     ("stablehlo.iota: there is no dim 1", op("stablehlo.iota", "", "", "iota_dimension = 1 : i64")),
-    ("stablehlo.transpose says something of 2 dims, of a tensor of 1",
+    ("stablehlo.transpose: permutation has 2 numbers, not 1",
      op("stablehlo.transpose", "%x", F, "permutation = array<i64: 0, 1>")),
     ("stablehlo.dynamic_slice needs a start for each dim",
      op("stablehlo.dynamic_slice", "%x", F, "slice_sizes = array<i64: 4>")),
@@ -132,15 +194,15 @@ CASES = [
     ("the update of stablehlo.dynamic_update_slice has another rank",
      "%z = stablehlo.constant dense<0> : tensor<i32>\n"
      + op("stablehlo.dynamic_update_slice", "%x, %m, %z", ", ".join([F, M, "tensor<i32>"]))),
-    ("this padding cannot be", "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+    ("stablehlo.pad: dim 0 cannot be padded so", "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
      + op("stablehlo.pad", "%x, %z", F + ", tensor<f32>", "edge_padding_low = array<i64: -9>, "
           "edge_padding_high = array<i64: 0>, interior_padding = array<i64: 0>")),
     ("the dims of this product do not match", op(
         "stablehlo.dot_general", "%x, %m", F + ", " + M, "dot_dimension_numbers = #stablehlo.dot<"
         "lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0, 1]>")),
     ("stablehlo.tanh makes f32[4] of its operands, not f32[4, 4]",
-     op("stablehlo.tanh", "%x", F, "", M)),
-    ("stablehlo.rng_bit_generator takes a state", op("stablehlo.rng_bit_generator", "", "")),
+     unused("stablehlo.tanh", "%x", F, "", M)),
+    ("stablehlo.rng_bit_generator: it has 0 operands, not 1", op("stablehlo.rng_bit_generator", "", "")),
     ("chlo.top_k takes 1 operand", op("chlo.top_k", "%x", F, "k = 2 : i64")),
     ("the dims of this ragged_dot do not match", op("chlo.ragged_dot", "%x, %m, %i", ", ".join([F, M, I]))),
     ("the windows of this convolution are not as many as its results", convolution("2x1x1")),
