@@ -161,13 +161,15 @@ is_meant(Import *in, const Asked *asked, const char *name)
 		: rt_same_name(asked->path, name);
 }
 
-bool
-asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
+/* ... by a second name, which may be NULL */
+static bool
+asked_of_two(Import *in, const char *name, const char *other, int rank, Placement *p,
+	bool *annotated)
 {
 	for (int i = in->nasked - 1; i >= 0; i--) {
 		Asked *asked = &in->asked[i];
 		Reading rd = {in, asked, ""};
-		if (!is_meant(in, asked, name))
+		if (!is_meant(in, asked, name) && !(other && is_meant(in, asked, other)))
 			continue;
 		asked->met = true;
 		if (asked->placement->sharding->dims.n != rank)
@@ -182,7 +184,15 @@ asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
 	}
 	if (in->nasked)
 		table_set(in->names, name, (void *)name);
+	if (in->nasked && other)
+		table_set(in->names, other, (void *)other);
 	return true;
+}
+
+bool
+asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
+{
+	return asked_of_two(in, name, NULL, rank, p, annotated);
 }
 
 static void
@@ -193,6 +203,25 @@ name_value(Import *in, const char *name, Value *v)
 	APPEND(in->session->arena, in->module->named, in->module->nnamed, named);
 }
 
+/* layer/dot_general:19 of "layer/btd,df->btf/dot_general:19", or of older text, which has no
+   more than the letters of the einsum; NULL: it is of none. */
+static const char *
+name_without_letters(Import *in, const MlirOp *op, const char *name)
+{
+	const char *arrow = strstr(name, "->"), *begin = arrow, *dot = strchr(op->name, '.');
+	const char *line = strrchr(name, ':');
+
+	if (!arrow || !line)
+		return NULL;
+	while (begin > name && begin[-1] != '/')
+		begin--;
+	const char *end = strchr(arrow, '/');
+	int n = (int)(begin - name);
+	return end
+		? arena_printf(in->arena, "%.*s%s", n, name, end + 1)
+		: arena_printf(in->arena, "%.*s%s%s", n, name, dot ? dot + 1 : op->name, line);
+}
+
 /* Of the one result of an op that runs on whole tensors. */
 bool
 asked_place(Import *in, const MlirOp *op)
@@ -201,6 +230,7 @@ asked_place(Import *in, const MlirOp *op)
 	const char *name = (in->nasked || in->explain) && v
 		? place_name(in, op->place, in->make.range)
 		: NULL;
+	const char *other = name ? name_without_letters(in, op, name) : NULL;
 	bool asked = false;
 	Placement p;
 
@@ -208,7 +238,9 @@ asked_place(Import *in, const MlirOp *op)
 		return true;
 	if (in->explain && rt_same_name(in->explain, name))
 		name_value(in, name, v);
-	if (!asked_of(in, name, v->type.rank, &p, &asked))
+	else if (in->explain && other && rt_same_name(in->explain, other))
+		name_value(in, other, v);
+	if (!asked_of_two(in, name, other, v->type.rank, &p, &asked))
 		return false;
 	if (!asked)
 		return true;
