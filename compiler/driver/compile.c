@@ -486,6 +486,13 @@ act(Compilation *c)
 	return good ? EXIT_OK : diag_status(s);
 }
 
+static bool
+executable_is_named(Session *s, const Options *o)
+{
+	return o->action != ACT_build || o->stop_after || o->output
+		|| usage(s, "what to call the executable of '%s'? -o NAME says it", o->input);
+}
+
 /* Done if a row could be.  A report has the program as it stands, too. */
 static int
 compile_sweep(Compilation *c)
@@ -508,7 +515,7 @@ compile(Session *s, const Options *o)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
-	if (c.file && !program_suits(s, c.file, o))
+	if (c.file && (!program_suits(s, c.file, o) || !executable_is_named(s, o)))
 		status = EXIT_USAGE;
 	else if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
 		status = compile_sweep(&c);

@@ -104,22 +104,8 @@ same_file(Session *s, const char *a, const char *b)
 		&& strcmp(name_a, name_b) == 0;
 }
 
-/* What there is to read, before anyone asks what to call the executable of it. */
-static bool
-input_exists(Session *s, const char *path)
-{
-	struct stat at;
-	int error = strcmp(path, "-") == 0 ? 0 : stat(path, &at) != 0 ? errno : 0;
-
-	if (error == 0 && strcmp(path, "-") != 0 && S_ISDIR(at.st_mode))
-		error = EISDIR;
-	if (error != 0)
-		diag(s, DIAG_unreadable, (Range){0}, "cannot read %s: %s", path,
-			strerror(error));
-	return error == 0;
-}
-
-/* The executable has the input's name, without .shd or .hlo. */
+/* The executable has the input's name, without .shd or .hlo; of another it is asked for once
+   it is known what the input is. */
 static bool
 place_executable(Session *s, Options *o)
 {
@@ -131,11 +117,8 @@ place_executable(Session *s, Options *o)
 	if (o->output)
 		return strcmp(o->output, "-") != 0
 			|| usage(s, "an executable does not go to standard output: -o NAME");
-	if (n <= 4 || (strcmp(base + n - 4, ".shd") != 0 && strcmp(base + n - 4, ".hlo") != 0))
-		return input_exists(s, o->input)
-			&& usage(s, "what to call the executable of '%s'? -o NAME says it",
-				o->input);
-	o->output = arena_strndup(s->arena, o->input, strlen(o->input) - 4);
+	if (n > 4 && (strcmp(base + n - 4, ".shd") == 0 || strcmp(base + n - 4, ".hlo") == 0))
+		o->output = arena_strndup(s->arena, o->input, strlen(o->input) - 4);
 	return true;
 }
 
