@@ -815,13 +815,28 @@ first_word(const char *text)
 	}
 }
 
+/* #name = ..., !name = ... */
+static bool
+is_alias(const char *text)
+{
+	size_t n = *text == '#' || *text == '!' ? 1 : 0;
+
+	while (n && (isalnum((unsigned char)text[n]) || (text[n] && strchr("_$.-", text[n]))))
+		n++;
+	return n > 1 && text[n + strspn(text + n, " \t")] == '=';
+}
+
+/* What no program of ours begins with: also of one that lacks its module. */
 bool
 mlir_begins(const char *text)
 {
 	static const char *const beginnings[] = {"module @", "module {", "module attributes",
-		"#loc", "\"builtin.module\"", "builtin.module"};
+		"\"builtin.", "builtin.module", "\"func.", "func.", "\"sdy.", "sdy.",
+		"\"stablehlo.", "stablehlo.", "%", "^"};
 	const char *word = first_word(text);
 
+	if (is_alias(word))
+		return true;
 	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
 		if (strncmp(word, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;

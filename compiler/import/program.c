@@ -318,7 +318,9 @@ import_program(Session *s, int file, const ImportOptions *options)
 		return NULL;
 	}
 	Arena *a = s->arena; /* names and labels stay in the module */
-	Import in = {.session = s, .arena = a, .program = mlir_read(s, file)};
+	Import in = {.session = s, .arena = a, .errors = diag_errors(s)};
+
+	in.program = mlir_read(s, file);
 	if (in.program) {
 		in.rows = rows_by_name(a);
 		in.complex = read_complex;
@@ -331,7 +333,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		&& empty_drop(&in) && tiles_mesh(&in) && mesh_read(&in, options)
 		&& shard_maps_read(&in) && program_fits(&in) && asked_read(&in, options)
 		&& read_entry(&in);
-	if (in.program)
+	if (in.program && diag_errors(s) == in.errors)
 		list_missing(&in, DIAG_jax_op, LACK_op, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);
 	if (right)

@@ -14,6 +14,8 @@ read_wrong(Import *in, Range where, const char *fmt, ...)
 	Text t = {0};
 	va_list ap;
 
+	if (diag_errors(in->session) > in->errors)
+		return false;
 	va_start(ap, fmt);
 	text_vprintf(&t, fmt, ap);
 	va_end(ap);
@@ -211,7 +213,7 @@ refused(void *owner, DiagCode code, Range where, const char *why)
 	Import *in = owner;
 
 	(void)code;
-	diag(in->session, DIAG_stablehlo, where, "%s", why);
+	read_wrong(in, where, "%s", why);
 }
 
 static bool

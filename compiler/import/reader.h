@@ -86,6 +86,7 @@ struct Import {
 	Mesh written;	 /* the module's, with the sizes of the text */
 	bool resized;	 /* an axis has another size than in the text */
 	int nops;
+	int errors; /* told before anything was read */
 	Table *missing;
 	bool pairs; /* it has complex numbers */
 	int parts;  /* their parts are looked at, each by itself */
@@ -111,7 +112,7 @@ Value **read_block(Import *in, const MlirBlock *block, Value *const *args, int *
 bool ends_block(const MlirOp *op);
 /* What builds the ops that this one becomes. */
 Make make_at(Import *in, const MlirOp *op);
-/* A message, and false. */
+/* A message, unless there is one, of which this would come; and false. */
 bool read_wrong(Import *in, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void note_missing(Import *in, const char *what, Lack lack);
 /* The op, as it stands here, has no counterpart, and without it the program is another;

@@ -115,6 +115,7 @@ mesh_read(Import *in, const ImportOptions *options)
 	MeshAxis axes[MAX_AXES + 1];
 	const MlirAttr *named = find_mesh(in), *mesh = named ? named : in->mesh;
 	Range where = mesh ? mesh->range : nowhere;
+	int64_t ndevices = 1;
 	int n;
 
 	in->tiled = named ? NULL : in->tiled;
@@ -127,6 +128,10 @@ mesh_read(Import *in, const ImportOptions *options)
 	for (int i = 0; i < n; i++) {
 		if (axes[i].size < 1)
 			return read_wrong(in, axes[i].range, "an axis has at least one device");
+		if (axes[i].size > MAX_DEVICES
+			|| (!options->nsized && (ndevices *= axes[i].size) > MAX_DEVICES))
+			return read_wrong(in, axes[i].range, "a mesh has at most %d devices",
+				MAX_DEVICES);
 		for (int j = 0; j < i; j++)
 			if (!strcmp(axes[j].name, axes[i].name))
 				return read_wrong(in, axes[i].range,

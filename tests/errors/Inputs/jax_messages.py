@@ -214,6 +214,11 @@ CASES = [
     ("shdc has no dtype for f3", '%r = "stablehlo.tanh"(%x) : (' + F + ") -> tensor<4xf3>"),
     ("a tensor of more bytes than 64 bits can count",
      "%r = stablehlo.constant dense<1.0> : tensor<4294967296x4294967296xf32>"),
+    ("unexpected a type", "!t = tensor<4xf32>\nmodule @m {\n}\n"),
+    ("unexpected a label", "^bb0:\nmodule @m {\n}\n"),
+    ("unexpected a value", "%r = stablehlo.iota dim = 0 : tensor<4xi32>\nmodule @m {\n}\n"),
+    ("unexpected func.func", MAIN + "// of a module @m\n"),
+    ("there is no function @main", "#a = #sdy.sharding<@mesh, [{}]>\nmodule @m {\n}\n"),
     ("there are two functions @main", whole(MAIN + MAIN)),
     ("there is no function @main", whole(MAIN.replace("@main", "@other"))),
     ("@main returns nothing", whole("func.func public @main(%x: " + F + ") {\n return\n}\n")),
@@ -244,7 +249,7 @@ DUMPS = [
 
 def tells(shdc, message, text, options=("--check",), status=1):
     got = subprocess.run([shdc, *options, "-"], input=text, capture_output=True, text=True)
-    if got.returncode == status and message in got.stderr:
+    if got.returncode == status and message in got.stderr and got.stderr.count(" error[") == 1:
         return True
     print("not told: %s\nstatus %d\n%s" % (message, got.returncode, got.stderr[:400]))
     return False
@@ -260,7 +265,7 @@ def tells_of_dump(shdc, message, ops, entry="ENTRY "):
 
 def main(shdc):
     other = "  func.func private @g(%x: " + F + ") -> " + F + " {\n    return %x : " + F + "\n  }\n"
-    right = [tells(shdc, message, ops if ops.startswith("module @") else PROGRAM % (ops, other))
+    right = [tells(shdc, message, ops if "module @" in ops else PROGRAM % (ops, other))
              for message, ops in CASES]
     right += [tells(shdc, message, whole(MAIN), ("--check", "--place=" + place), 2) for message, place in PLACES]
     right += [tells_of_dump(shdc, message, ops) for message, ops in DUMPS]
