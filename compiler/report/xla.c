@@ -158,6 +158,57 @@ beside_of(const Timeline *timeline, const XlaPlan *plan)
 	return beside;
 }
 
+/* ---- is it the same program? --------------------------------------------------------- */
+
+static const char *
+line_key(Arena *a, const char *path, int line)
+{
+	const char *slash = strrchr(path, '/');
+
+	return arena_printf(a, "%s:%d", slash ? slash + 1 : path, line);
+}
+
+static Table *
+lines_of(const Module *m)
+{
+	Table *lines = table_new(m->arena);
+	const Range *last = NULL;
+
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		const Range *r = &op->range;
+		if (!r->file || (last && last->file == r->file && last->line == r->line))
+			continue;
+		table_add(lines, line_key(m->arena, source_path(m->session, r->file), r->line),
+			lines);
+		last = r;
+	}
+	return lines;
+}
+
+/* Of what XLA receives for lines of Python, most should be for those of this program. */
+static void
+text_match(Text *t, const Beside *beside)
+{
+	const Table *lines = lines_of(beside->module);
+	Arena *a = beside->module->arena;
+	double all = 0, known = 0;
+
+	for (int i = 0; i < beside->n; i++) {
+		const Row *row = &beside->rows[i];
+		if (!row->line)
+			continue;
+		all += row->sides[0].bytes;
+		known += table_get(lines, line_key(a, row->path, row->line))
+			? row->sides[0].bytes
+			: 0;
+	}
+	if (known < all / 2)
+		text_printf(t,
+			"%.0f %% of what XLA receives is for lines of this program: is the "
+			"dump of another?\n\n",
+			100 * known / all);
+}
+
 /* ---- what would bring XLA here -------------------------------------------------- */
 
 void
@@ -313,6 +364,7 @@ emit_xla(const Timeline *timeline, const XlaPlan *plan, const XlaNotes *notes,
 	text_printf(t,
 		"what a device receives in %s, and XLA's plan beside it, priced for %s\n\n",
 		beside.module->name, mesh->target->name);
+	text_match(t, &beside);
 	text_rows(t, &beside);
 	if (beside.uncounted)
 		text_add(t, "\nat least: loops that run until their data say so count once\n");
