@@ -243,6 +243,20 @@ make_at(Import *in, const MlirOp *op)
 		.owner = in};
 }
 
+/* An op without a line of Python has that of what it is made of. */
+static void
+place_by_operands(Import *in, const MlirOp *op)
+{
+	bool own = !range_equal(in->make.range, op->range);
+
+	for (int i = 0; i < in->noperands && !own; i++) {
+		const Op *made = in->operands[i]->def;
+		own = made && made->range.file && made->range.file != op->range.file;
+		if (own)
+			in->make.range = made->range;
+	}
+}
+
 static bool
 read_op(Import *in, const MlirOp *op)
 {
@@ -252,6 +266,7 @@ read_op(Import *in, const MlirOp *op)
 	in->make = make_at(in, op);
 	if (!find_operands(in, op))
 		return false;
+	place_by_operands(in, op);
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
 	bool right;

@@ -1014,6 +1014,9 @@ Value **module_values(Module *m, Arena *a); /* by id, after module_number() */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);
 /* line 4, or lib.shd:4, between these; nothing where no line is known. */
 void text_line(Text *t, const Module *m, const char *before, Range r, const char *after);
+/* Of its name, else of the op that makes it; of a JAX program of the op, where that has a line
+   of Python. */
+Range value_place(const Module *m, const Value *v);
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 

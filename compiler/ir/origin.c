@@ -35,6 +35,14 @@ text_line(Text *t, const Module *m, const char *before, Range r, const char *aft
 	text_add(t, after);
 }
 
+Range
+value_place(const Module *m, const Value *v)
+{
+	bool python = m->python && v->def && v->def->range.file > 1;
+
+	return v->def && (python || !v->range.line) ? v->def->range : v->range;
+}
+
 /* Hops were collected from the value back to the source: tell them in the
    order the axis travelled. */
 static void

@@ -103,7 +103,7 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 		text_add(t, "\n  nothing uses it\n");
 		return;
 	}
-	text_line(t, e->m, "  (", v->range, ")");
+	text_line(t, e->m, "  (", v->range.line ? value_place(e->m, v) : v->range, ")");
 	text_add(t, "\n");
 
 	/* In a manual region a tensor is one device's along the region's axes. */

@@ -15,12 +15,12 @@
 #include "report/folded.h"
 #include "report/report.h"
 
-/* "line 7"; of an imported file "layers.shd:7". */
+/* "line 7"; of an imported file "layers.shd:7", and of Python "train.py:7". */
 static const char *
 line_text(const Module *m, Range at, const char *before)
 {
 	const char *path = source_path(m->session, at.file), *slash = strrchr(path, '/');
-	bool imported = at.file > 1 && source_file(m->session, at.file)->text;
+	bool imported = at.file > 1 && (m->python || source_file(m->session, at.file)->text);
 
 	return imported ? arena_printf(m->arena, "%s:%d", slash ? slash + 1 : path, at.line)
 			: arena_printf(m->arena, "%s%d", before, at.line);
@@ -47,19 +47,25 @@ text_live(Text *t, const Plan *plan, const Buffer *b)
 	text_at_step(t, plan, b->last);
 }
 
-/* Of its name, or of the op that first writes it. */
-static Range
-range_of(const Buffer *b)
+static bool
+has_python_lines(const Plan *plan)
 {
-	const Value *v = b->value;
+	bool found = false;
 
-	return v->range.line || !v->def ? v->range : v->def->range;
+	for (int i = 0; plan->module->python && i < plan->lives->n && !found; i++)
+		found = plan->lives->step[i] && plan->lives->step[i]->range.file > 1;
+	return found;
 }
 
+/* Beside lines of Python what is handed to the program has none. */
 static const char *
 buffer_line(const Plan *plan, const Buffer *b)
 {
-	return line_text(plan->module, range_of(b), "");
+	Range at = value_place(plan->module, b->value);
+
+	return at.file <= 1 && !b->value->def && has_python_lines(plan)
+		? "-"
+		: line_text(plan->module, at, "");
 }
 
 /* Of the column of lines. */
@@ -282,7 +288,8 @@ folded_buffers(const Plan *plan, const Peak *peak, Text *t)
 				"\"type\": \"%s\", \"bytes\": %lld, \"kind\": \"%s\", "
 				"\"line\": %d",
 				shape_text(plan, b), (long long)b->bytes,
-				memory_kind_names[peak->kinds[i]], range_of(b).line),
+				memory_kind_names[peak->kinds[i]],
+				value_place(plan->module, b->value).line),
 			arena_printf(a, "\"%s\", %lld, %d, %d", b->value->name,
 				(long long)b->offset, b->first, b->last));
 	}
@@ -313,8 +320,8 @@ memory_rows(const Plan *plan, const Peak *peak, bool json, Text *t)
 			     : "%s,\"%s\",%lld,%lld,%d,%d,%s,%d,%s\n",
 			b->value->name, shape_text(plan, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last,
-			memory_kind_names[peak->kinds[i]], range_of(b).line,
-			live ? "true" : "false");
+			memory_kind_names[peak->kinds[i]],
+			value_place(plan->module, b->value).line, live ? "true" : "false");
 	}
 	text_add(t, json ? " ]" : "");
 }
@@ -353,7 +360,8 @@ check_memory(const Plan *plan)
 	text_memory(&t, (double)plan_peak(plan));
 	text_printf(&t, " of memory; %s has ", target->name);
 	text_memory(&t, (double)target->hbm_bytes);
-	diag(s, DIAG_out_of_memory, order[0]->value->range, "a device needs %s", t.s);
+	diag(s, DIAG_out_of_memory, value_place(plan->module, order[0]->value),
+		"a device needs %s", t.s);
 	for (int i = 0; i < n && i < TOLD; i++) {
 		const Buffer *b = order[i];
 		t.n = 0;
