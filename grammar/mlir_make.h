@@ -56,8 +56,8 @@ MlirOp *mlir_while(MlirParser *parser, Range r, List carried, List types, MlirBl
 	MlirBlock *body);
 /* What is reduced, what that begins with, and so on. */
 MlirOp *mlir_reduce(MlirParser *parser, Range r, List values, MlirAttr *dims, List types);
-/* The types of the operands where only types are written: of all one, of a select its condition's
-   and one, of each one; else none. */
+/* The types of the operands where only types are written: of all one, of a select its
+   condition's and one, of each one; else none. */
 List mlir_alike(MlirParser *parser, const MlirOp *op, List types);
 /* The region of `applies stablehlo.add`. */
 void mlir_applies(MlirParser *parser, MlirOp *op, const char *name);

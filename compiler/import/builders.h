@@ -84,6 +84,9 @@ typedef struct Padding {
 } Padding;
 Value *pad_around(Import *in, Value *x, Value *padding, const Padding *by);
 
+/* columns.c: of a program that is read */
+void note_columns(Import *in);
+
 /* shifts.c: operands after each other, if that is one of them moved along the dim; or NULL. */
 Value *moved_together(Make k, int n, Value *const *parts, int dim);
 /* ... and parts of what is put together or padded, of a program that is read. */

@@ -22,28 +22,28 @@ typedef struct Counting {
 	int depth;	  /* of the calls that led here */
 } Counting;
 
-static bool count_block(Counting *c, const MlirBlock *block, Counted *sum);
+static bool count_block(Counting *counting, const MlirBlock *block, Counted *sum);
 
 /* Of what an op calls; a function that calls itself is one that goes too deep. */
 static bool
-count_call(Counting *c, const MlirOp *call, Counted *sum)
+count_call(Counting *counting, const MlirOp *call, Counted *sum)
 {
-	Import *in = c->in;
+	Import *in = counting->in;
 	const char *name = word_of(in, call, "callee");
 	const MlirOp *function = table_get(in->functions, name);
-	Counted *own = table_get(c->functions, name);
+	Counted *own = table_get(counting->functions, name);
 
 	if (!function) /* told where it is read */
 		return true;
-	if (!own && c->depth < MAX_CALLS) {
+	if (!own && counting->depth < MAX_CALLS) {
 		own = NEW(in->arena, Counted);
-		c->depth++;
-		if (!count_block(c, function->regions.v[0], own))
+		counting->depth++;
+		if (!count_block(counting, function->regions.v[0], own))
 			return false;
-		c->depth--;
-		table_set(c->functions, name, own);
+		counting->depth--;
+		table_set(counting->functions, name, own);
 	}
-	if (!own || own->depth + c->depth >= MAX_CALLS) {
+	if (!own || own->depth + counting->depth >= MAX_CALLS) {
 		diag(in->session, DIAG_inlining, call->range,
 			"calls are nested more than %d deep", MAX_CALLS);
 		return false;
@@ -56,27 +56,27 @@ count_call(Counting *c, const MlirOp *call, Counted *sum)
 
 /* No sum is more than twice the limit. */
 static bool
-count_op(Counting *c, const MlirOp *op, Counted *sum)
+count_op(Counting *counting, const MlirOp *op, Counted *sum)
 {
 	sum->nops++;
-	if (!strcmp(op->name, "func.call") && !count_call(c, op, sum))
+	if (!strcmp(op->name, "func.call") && !count_call(counting, op, sum))
 		return false;
 	for (int i = 0; i < op->regions.n; i++)
-		if (!count_block(c, op->regions.v[i], sum))
+		if (!count_block(counting, op->regions.v[i], sum))
 			return false;
 	if (sum->nops <= MAX_IMPORTED)
 		return true;
-	diag(c->in->session, DIAG_too_large, op->range,
+	diag(counting->in->session, DIAG_too_large, op->range,
 		"the program has more than %d operations where functions are inlined",
 		MAX_IMPORTED);
 	return false;
 }
 
 static bool
-count_block(Counting *c, const MlirBlock *block, Counted *sum)
+count_block(Counting *counting, const MlirBlock *block, Counted *sum)
 {
 	for (int i = 0; i < block->ops.n; i++)
-		if (!count_op(c, block->ops.v[i], sum))
+		if (!count_op(counting, block->ops.v[i], sum))
 			return false;
 	return true;
 }
@@ -85,8 +85,8 @@ bool
 program_fits(Import *in)
 {
 	const MlirOp *main = table_get(in->functions, "main");
-	Counting c = {.in = in, .functions = table_new(in->arena)};
+	Counting counting = {.in = in, .functions = table_new(in->arena)};
 	Counted all = {0};
 
-	return !main || count_block(&c, main->regions.v[0], &all);
+	return !main || count_block(&counting, main->regions.v[0], &all);
 }

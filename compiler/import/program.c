@@ -336,8 +336,10 @@ import_program(Session *s, int file, const ImportOptions *options)
 	if (in.program && diag_errors(s) == in.errors)
 		list_missing(&in, DIAG_jax_op, LACK_op, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);
-	if (right)
+	if (right) {
 		join_shifts(in.module, a);
+		note_columns(&in);
+	}
 	if (right)
 		list_missing(&in, DIAG_jax_left_out, LACK_result,
 			"no result; left out, with what is done on the host");

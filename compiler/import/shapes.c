@@ -45,23 +45,23 @@ import_op_iota(Import *in, const MlirOp *op, int detail)
 
 /* The dims of x, so that the dims they become are in order. */
 static Value *
-in_order(Make k, Value *x, Numbers *to)
+in_order(Make k, Value *x, Numbers *becomes)
 {
 	int64_t order[MAX_RANK];
 	bool sorted = true;
 
-	for (int d = 0; d < to->n; d++) {
+	for (int d = 0; d < becomes->n; d++) {
 		int at = d;
-		for (; at > 0 && to->v[order[at - 1]] > to->v[d]; at--)
+		for (; at > 0 && becomes->v[order[at - 1]] > becomes->v[d]; at--)
 			order[at] = order[at - 1];
 		order[at] = d;
 		sorted &= at == d;
 	}
 	if (sorted || !x)
 		return x;
-	Numbers before = *to;
-	for (int d = 0; d < to->n; d++)
-		to->v[d] = before.v[order[d]];
+	Numbers before = *becomes;
+	for (int d = 0; d < becomes->n; d++)
+		becomes->v[d] = before.v[order[d]];
 	return make_transpose(k, x, order);
 }
 

@@ -125,29 +125,29 @@ add_results(Import *in, const MlirOp *op, const Names *names)
 
 /* The types that the operands have, which are those that the op says of them. */
 static bool
-find_operands(Verified *v, const Names *names)
+find_operands(Verified *vd, const Names *names)
 {
-	const MlirOp *op = v->op;
-	Import *in = v->in;
+	const MlirOp *op = vd->op;
+	Import *in = vd->in;
 
-	v->noperands = op->operands.n;
-	v->operands = NEW_ARRAY(in->arena, const MlirType *, op->operands.n + 1);
+	vd->noperands = op->operands.n;
+	vd->operands = NEW_ARRAY(in->arena, const MlirType *, op->operands.n + 1);
 	for (int i = 0; i < op->operands.n; i++) {
 		const MlirUse *use = op->operands.v[i];
 		const Typed *typed = find_name(names, use->name);
 		if (!typed || use->number >= typed->n)
 			return read_wrong(in, use->range, "no value %%%.40s is defined here",
 				use->name);
-		v->operands[i] = typed->types[use->number];
+		vd->operands[i] = typed->types[use->number];
 	}
 	if (op->from.n && op->from.n != op->operands.n)
 		return read_wrong(in, op->range, "%s has %d operands, and types of %d",
 			op->name, op->operands.n, op->from.n);
 	for (int i = 0; i < op->from.n; i++) {
 		const MlirUse *use = op->operands.v[i];
-		if (!mlir_types_equal(v->operands[i], op->from.v[i]))
+		if (!mlir_types_equal(vd->operands[i], op->from.v[i]))
 			return read_wrong(in, use->range, "%%%.40s is a %s, not a %s",
-				use->name, mlir_type_text(in->arena, v->operands[i]),
+				use->name, mlir_type_text(in->arena, vd->operands[i]),
 				mlir_type_text(in->arena, op->from.v[i]));
 	}
 	return true;
@@ -191,37 +191,37 @@ function_type(Import *in, const MlirOp *function)
 
 /* A call has the types of its function. */
 static bool
-verify_call(const Verified *v)
+verify_call(const Verified *vd)
 {
-	Import *in = v->in;
-	const MlirOp *op = v->op;
+	Import *in = vd->in;
+	const MlirOp *op = vd->op;
 	const MlirOp *function = table_get(in->functions, word_of(in, op, "callee"));
 	const MlirAttr *type = function ? function_type(in, function) : NULL;
 
 	return !type
 		|| (are_types(in, op->range, "what this call hands over", type->ids.n,
-			    type->ids.v, v->noperands, (void *const *)v->operands)
+			    type->ids.v, vd->noperands, (void *const *)vd->operands)
 			&& are_types(in, op->range, "what this call returns", type->items.n,
 				type->items.v, op->types.n, op->types.v));
 }
 
 /* What is carried has one type from operand to result. */
 static bool
-verify_loop(const Verified *v)
+verify_loop(const Verified *vd)
 {
-	Import *in = v->in;
-	const MlirOp *op = v->op;
+	Import *in = vd->in;
+	const MlirOp *op = vd->op;
 
 	if (op->regions.n != 2)
 		return read_wrong(in, op->range, "a loop has a condition and a body");
 	for (int i = 0; i < 2; i++) {
 		List params = param_types(in, op->regions.v[i]);
 		if (!are_types(in, op->range, "what this loop begins with", params.n, params.v,
-			    v->noperands, (void *const *)v->operands))
+			    vd->noperands, (void *const *)vd->operands))
 			return false;
 	}
-	return are_types(in, op->range, "what this loop leaves", v->noperands,
-		(void *const *)v->operands, op->types.n, op->types.v);
+	return are_types(in, op->range, "what this loop leaves", vd->noperands,
+		(void *const *)vd->operands, op->types.n, op->types.v);
 }
 
 /* What the region that the block is in has to return; -1: anything. */
@@ -251,14 +251,14 @@ returned_types(Import *in, const MlirOp *owner, const MlirBlock *block, void *co
 }
 
 static bool
-verify_return(const Verified *v, const MlirOp *owner, const MlirBlock *block)
+verify_return(const Verified *vd, const MlirOp *owner, const MlirBlock *block)
 {
 	void *const *types = NULL;
-	int n = returned_types(v->in, owner, block, &types);
+	int n = returned_types(vd->in, owner, block, &types);
 
 	return n < 0
-		|| are_types(v->in, v->op->range, "what this returns", n, types, v->noperands,
-			(void *const *)v->operands);
+		|| are_types(vd->in, vd->op->range, "what this returns", n, types,
+			vd->noperands, (void *const *)vd->operands);
 }
 
 /* ---- the walk */
@@ -267,11 +267,11 @@ static bool
 verify_one(Import *in, const MlirOp *op, const MlirOp *owner, const MlirBlock *block,
 	const Names *names)
 {
-	Verified v = {.in = in, .op = op};
+	Verified vd = {.in = in, .op = op};
 
-	if (!find_operands(&v, names) || (!strcmp(op->name, "func.call") && !verify_call(&v))
-		|| (!strcmp(op->name, "stablehlo.while") && !verify_loop(&v))
-		|| (ends_block(op) && !verify_return(&v, owner, block)) || !verify_op(&v))
+	if (!find_operands(&vd, names) || (!strcmp(op->name, "func.call") && !verify_call(&vd))
+		|| (!strcmp(op->name, "stablehlo.while") && !verify_loop(&vd))
+		|| (ends_block(op) && !verify_return(&vd, owner, block)) || !verify_op(&vd))
 		return false;
 	for (int i = 0; i < op->regions.n; i++)
 		if (!verify_block(in, op, op->regions.v[i], names))

@@ -12,7 +12,7 @@
 /* ---- lists */
 
 bool
-verify_wrong(const Verified *v, const char *fmt, ...)
+verify_wrong(const Verified *vd, const char *fmt, ...)
 {
 	Text t = {0};
 	va_list ap;
@@ -20,76 +20,76 @@ verify_wrong(const Verified *v, const char *fmt, ...)
 	va_start(ap, fmt);
 	text_vprintf(&t, fmt, ap);
 	va_end(ap);
-	read_wrong(v->in, v->op->range, "%s: %s", v->op->name, t.s);
+	read_wrong(vd->in, vd->op->range, "%s: %s", vd->op->name, t.s);
 	text_free(&t);
 	return false;
 }
 
 bool
-verify_dims(const Verified *v, const char *name, const Numbers *dims, int rank, Order order)
+verify_dims(const Verified *vd, const char *name, const Numbers *dims, int rank, Order order)
 {
 	for (int i = 0; i < dims->n; i++) {
 		int64_t d = dims->v[i];
 		if (d < 0 || d >= rank)
-			return verify_wrong(v, "%s has dim %lld, of %d", name, (long long)d,
+			return verify_wrong(vd, "%s has dim %lld, of %d", name, (long long)d,
 				rank);
 		for (int j = 0; j < i; j++)
 			if (dims->v[j] == d)
-				return verify_wrong(v, "%s has dim %lld twice", name,
+				return verify_wrong(vd, "%s has dim %lld twice", name,
 					(long long)d);
 		if (order == SORTED && i && dims->v[i - 1] > d)
-			return verify_wrong(v, "%s are not in order", name);
+			return verify_wrong(vd, "%s are not in order", name);
 	}
 	return true;
 }
 
 bool
-verify_count(const Verified *v, const char *name, int n, int wanted)
+verify_count(const Verified *vd, const char *name, int n, int wanted)
 {
-	return n == wanted || verify_wrong(v, "%s has %d numbers, not %d", name, n, wanted);
+	return n == wanted || verify_wrong(vd, "%s has %d numbers, not %d", name, n, wanted);
 }
 
 bool
-verify_numbers(const Verified *v, const char *name, int wanted, Numbers *numbers)
+verify_numbers(const Verified *vd, const char *name, int wanted, Numbers *numbers)
 {
-	if (!attr_numbers(v->in, attr_of(v->in, v->op, name), numbers))
-		return verify_wrong(v, "%s is no list of numbers", name);
-	return wanted < 0 || verify_count(v, name, numbers->n, wanted);
+	if (!attr_numbers(vd->in, attr_of(vd->in, vd->op, name), numbers))
+		return verify_wrong(vd, "%s is no list of numbers", name);
+	return wanted < 0 || verify_count(vd, name, numbers->n, wanted);
 }
 
 bool
-verify_shape(const Verified *v, int result, int rank, const int64_t *dims)
+verify_shape(const Verified *vd, int result, int rank, const int64_t *dims)
 {
-	const MlirType *type = result < v->op->types.n ? v->op->types.v[result] : NULL;
+	const MlirType *type = result < vd->op->types.n ? vd->op->types.v[result] : NULL;
 	MlirType made;
 
 	if (!type)
-		return verify_wrong(v, "it has %d results", v->op->types.n);
+		return verify_wrong(vd, "it has %d results", vd->op->types.n);
 	made = *type;
 	made.tensor = true;
 	made.rank = rank;
 	memcpy(made.dims, dims, (size_t)rank * sizeof dims[0]);
 	return mlir_shapes_equal(&made, type)
-		|| verify_wrong(v, "it makes a %s, not a %s",
-			mlir_type_text(v->in->arena, &made),
-			mlir_type_text(v->in->arena, type));
+		|| verify_wrong(vd, "it makes a %s, not a %s",
+			mlir_type_text(vd->in->arena, &made),
+			mlir_type_text(vd->in->arena, type));
 }
 
 /* Scalars, that the numbers of both halves, or of each pair, have alike. */
 static bool
-are_scalars(const Verified *v, int region, int n, bool pairs)
+are_scalars(const Verified *vd, int region, int n, bool pairs)
 {
-	const MlirBlock *block = v->op->regions.v[region];
+	const MlirBlock *block = vd->op->regions.v[region];
 
 	if (block->params.n != 2 * n)
-		return verify_wrong(v, "its region has %d parameters, not %d", block->params.n,
+		return verify_wrong(vd, "its region has %d parameters, not %d", block->params.n,
 			2 * n);
 	for (int i = 0; i < n; i++) {
 		const MlirParam *a = block->params.v[pairs ? 2 * i : i];
 		const MlirParam *b = block->params.v[pairs ? 2 * i + 1 : n + i];
 		if (a->type->rank || !mlir_types_equal(a->type, b->type))
-			return read_wrong(v->in, b->range, "%s: of scalars of one type",
-				v->op->name);
+			return read_wrong(vd->in, b->range, "%s: of scalars of one type",
+				vd->op->name);
 	}
 	return true;
 }
@@ -102,13 +102,13 @@ returned(const MlirBlock *block)
 }
 
 bool
-verify_step(const Verified *v, int region, int n)
+verify_step(const Verified *vd, int region, int n)
 {
-	const MlirOp *last = returned(v->op->regions.v[region]);
+	const MlirOp *last = returned(vd->op->regions.v[region]);
 
-	return are_scalars(v, region, n, false)
+	return are_scalars(vd, region, n, false)
 		&& (!last || last->operands.n == n
-			|| verify_wrong(v, "its region returns %d values, not %d",
+			|| verify_wrong(vd, "its region returns %d values, not %d",
 				last->operands.n, n));
 }
 
@@ -149,7 +149,7 @@ read_nesting(const char *c, const char *end, int *rank, int64_t *dims)
 
 /* One for all, bytes, or as many rows of as many elements as the type has. */
 static bool
-fits_type(const Verified *v, const MlirAttr *dense, const MlirType *type)
+fits_type(const Verified *vd, const MlirAttr *dense, const MlirType *type)
 {
 	const char *text = dense->text;
 	MlirType found = *type;
@@ -158,18 +158,18 @@ fits_type(const Verified *v, const MlirAttr *dense, const MlirType *type)
 		return true;
 	return (read_nesting(text, text + dense->length, &found.rank, found.dims)
 		       && mlir_shapes_equal(&found, type))
-		|| read_wrong(v->in, dense->range, "these are not the elements of a %s",
-			mlir_type_text(v->in->arena, type));
+		|| read_wrong(vd->in, dense->range, "these are not the elements of a %s",
+			mlir_type_text(vd->in->arena, type));
 }
 
 static bool
-verify_constants(const Verified *v)
+verify_constants(const Verified *vd)
 {
-	for (int i = 0; i < v->op->attributes.n; i++) {
-		const MlirEntry *entry = v->op->attributes.v[i];
+	for (int i = 0; i < vd->op->attributes.n; i++) {
+		const MlirEntry *entry = vd->op->attributes.v[i];
 		const MlirAttr *value = entry->value;
 		if (value->kind == MLIR_dense && value->type
-			&& !fits_type(v, value, value->type))
+			&& !fits_type(vd, value, value->type))
 			return false;
 	}
 	return true;
@@ -189,18 +189,18 @@ has_word(const char *words, const char *word)
 }
 
 static bool
-verify_word(const Verified *v, const MlirAttr *attr, const char *name, const char *words)
+verify_word(const Verified *vd, const MlirAttr *attr, const char *name, const char *words)
 {
 	for (int i = 0; attr->kind == MLIR_list && i < attr->items.n; i++)
-		if (!verify_word(v, attr->items.v[i], name, words))
+		if (!verify_word(vd, attr->items.v[i], name, words))
 			return false;
 	return attr->kind == MLIR_list
 		|| (attr->kind == MLIR_word && has_word(words, attr->text))
-		|| verify_wrong(v, "%s is one of %s", name, words);
+		|| verify_wrong(vd, "%s is one of %s", name, words);
 }
 
 static bool
-verify_words(const Verified *v)
+verify_words(const Verified *vd)
 {
 	static const struct Words {
 		const char *attribute, *words;
@@ -210,8 +210,8 @@ verify_words(const Verified *v)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const MlirAttr *attr = attr_of(v->in, v->op, rows[i].attribute);
-		if (attr && !verify_word(v, attr, rows[i].attribute, rows[i].words))
+		const MlirAttr *attr = attr_of(vd->in, vd->op, rows[i].attribute);
+		if (attr && !verify_word(vd, attr, rows[i].attribute, rows[i].words))
 			return false;
 	}
 	return true;
@@ -220,120 +220,120 @@ verify_words(const Verified *v)
 /* ---- shapes */
 
 static bool
-verify_nothing(const Verified *v)
+verify_nothing(const Verified *vd)
 {
-	(void)v;
+	(void)vd;
 	return true;
 }
 
 static bool
-verify_constant(const Verified *v)
+verify_constant(const Verified *vd)
 {
-	const MlirAttr *value = attr_of(v->in, v->op, "value");
-	const MlirType *type = v->op->types.n == 1 ? v->op->types.v[0] : NULL;
+	const MlirAttr *value = attr_of(vd->in, vd->op, "value");
+	const MlirType *type = vd->op->types.n == 1 ? vd->op->types.v[0] : NULL;
 
 	if (!type || value->kind != MLIR_dense)
-		return verify_wrong(v, "it has one result, of a value");
+		return verify_wrong(vd, "it has one result, of a value");
 	if (value->type && !mlir_types_equal(value->type, type))
-		return verify_wrong(v, "a %s is not a %s",
-			mlir_type_text(v->in->arena, value->type),
-			mlir_type_text(v->in->arena, type));
-	return fits_type(v, value, type);
+		return verify_wrong(vd, "a %s is not a %s",
+			mlir_type_text(vd->in->arena, value->type),
+			mlir_type_text(vd->in->arena, type));
+	return fits_type(vd, value, type);
 }
 
 static bool
-verify_broadcast(const Verified *v)
+verify_broadcast(const Verified *vd)
 {
-	const MlirType *from = v->operands[0];
-	const MlirType *type = v->op->types.n ? v->op->types.v[0] : from;
+	const MlirType *from = vd->operands[0];
+	const MlirType *type = vd->op->types.n ? vd->op->types.v[0] : from;
 	Numbers to;
 
-	if (!verify_numbers(v, "broadcast_dimensions", from->rank, &to)
-		|| !verify_dims(v, "broadcast_dimensions", &to, type->rank, ANY_ORDER))
+	if (!verify_numbers(vd, "broadcast_dimensions", from->rank, &to)
+		|| !verify_dims(vd, "broadcast_dimensions", &to, type->rank, ANY_ORDER))
 		return false;
 	for (int d = 0; d < from->rank; d++)
 		if (from->dims[d] != 1 && from->dims[d] != type->dims[to.v[d]])
-			return verify_wrong(v, "dim %d of %lld elements gets %lld", d,
+			return verify_wrong(vd, "dim %d of %lld elements gets %lld", d,
 				(long long)from->dims[d], (long long)type->dims[to.v[d]]);
 	return true;
 }
 
 static bool
-verify_transpose(const Verified *v)
+verify_transpose(const Verified *vd)
 {
-	const MlirType *from = v->operands[0];
+	const MlirType *from = vd->operands[0];
 	int64_t dims[MAX_RANK];
 	Numbers order;
 
-	if (!verify_numbers(v, "permutation", from->rank, &order)
-		|| !verify_dims(v, "permutation", &order, from->rank, ANY_ORDER))
+	if (!verify_numbers(vd, "permutation", from->rank, &order)
+		|| !verify_dims(vd, "permutation", &order, from->rank, ANY_ORDER))
 		return false;
 	for (int d = 0; d < from->rank; d++)
 		dims[d] = from->dims[order.v[d]];
-	return verify_shape(v, 0, from->rank, dims);
+	return verify_shape(vd, 0, from->rank, dims);
 }
 
 static bool
-verify_reverse(const Verified *v)
+verify_reverse(const Verified *vd)
 {
 	Numbers dims;
 
-	return verify_numbers(v, "dimensions", -1, &dims)
-		&& verify_dims(v, "dimensions", &dims, v->operands[0]->rank, ANY_ORDER);
+	return verify_numbers(vd, "dimensions", -1, &dims)
+		&& verify_dims(vd, "dimensions", &dims, vd->operands[0]->rank, ANY_ORDER);
 }
 
 static bool
-verify_concatenate(const Verified *v)
+verify_concatenate(const Verified *vd)
 {
-	int64_t d = integer_of(v->in, v->op, "dimension", -1);
-	MlirType all = v->noperands ? *v->operands[0] : (MlirType){0};
+	int64_t d = integer_of(vd->in, vd->op, "dimension", -1);
+	MlirType all = vd->noperands ? *vd->operands[0] : (MlirType){0};
 
 	if (d < 0 || d >= all.rank)
-		return verify_wrong(v, "there is no dim %lld", (long long)d);
+		return verify_wrong(vd, "there is no dim %lld", (long long)d);
 	all.dims[d] = 0;
-	for (int i = 0; i < v->noperands; i++) {
-		MlirType part = *v->operands[i];
+	for (int i = 0; i < vd->noperands; i++) {
+		MlirType part = *vd->operands[i];
 		int64_t size = d < part.rank ? part.dims[d] : 0;
 		part.dims[d] = all.dims[d];
 		if (!mlir_shapes_equal(&part, &all)
 			|| !add_i64(all.dims[d], size, &all.dims[d]))
-			return verify_wrong(v, "operand %d has other dims", i + 1);
+			return verify_wrong(vd, "operand %d has other dims", i + 1);
 	}
-	return verify_shape(v, 0, all.rank, all.dims);
+	return verify_shape(vd, 0, all.rank, all.dims);
 }
 
 static bool
-verify_slice(const Verified *v)
+verify_slice(const Verified *vd)
 {
-	const MlirType *x = v->operands[0];
+	const MlirType *x = vd->operands[0];
 	Numbers from, to, by;
 	int64_t dims[MAX_RANK];
 
-	if (!verify_numbers(v, "start_indices", x->rank, &from)
-		|| !verify_numbers(v, "limit_indices", x->rank, &to)
-		|| !verify_numbers(v, "strides", x->rank, &by))
+	if (!verify_numbers(vd, "start_indices", x->rank, &from)
+		|| !verify_numbers(vd, "limit_indices", x->rank, &to)
+		|| !verify_numbers(vd, "strides", x->rank, &by))
 		return false;
 	for (int d = 0; d < x->rank; d++) {
 		if (from.v[d] < 0 || from.v[d] > to.v[d] || to.v[d] > x->dims[d] || by.v[d] < 1)
-			return verify_wrong(v, "of dim %d, from %lld to %lld by %lld, of %lld",
+			return verify_wrong(vd, "of dim %d, from %lld to %lld by %lld, of %lld",
 				d, (long long)from.v[d], (long long)to.v[d], (long long)by.v[d],
 				(long long)x->dims[d]);
 		dims[d] = (to.v[d] - from.v[d]) / by.v[d]
 			+ ((to.v[d] - from.v[d]) % by.v[d] != 0);
 	}
-	return verify_shape(v, 0, x->rank, dims);
+	return verify_shape(vd, 0, x->rank, dims);
 }
 
 static bool
-verify_pad(const Verified *v)
+verify_pad(const Verified *vd)
 {
-	const MlirType *x = v->operands[0];
+	const MlirType *x = vd->operands[0];
 	Numbers low, high, inner;
 	int64_t dims[MAX_RANK];
 
-	if (!verify_numbers(v, "edge_padding_low", x->rank, &low)
-		|| !verify_numbers(v, "edge_padding_high", x->rank, &high)
-		|| !verify_numbers(v, "interior_padding", x->rank, &inner))
+	if (!verify_numbers(vd, "edge_padding_low", x->rank, &low)
+		|| !verify_numbers(vd, "edge_padding_high", x->rank, &high)
+		|| !verify_numbers(vd, "interior_padding", x->rank, &inner))
 		return false;
 	for (int d = 0; d < x->rank; d++)
 		if (inner.v[d] < 0
@@ -341,55 +341,55 @@ verify_pad(const Verified *v)
 			|| !add_i64(dims[d], x->dims[d], &dims[d])
 			|| !add_i64(dims[d], low.v[d], &dims[d])
 			|| !add_i64(dims[d], high.v[d], &dims[d]) || dims[d] < 0)
-			return verify_wrong(v, "dim %d cannot be padded so", d);
-	return verify_shape(v, 0, x->rank, dims);
+			return verify_wrong(vd, "dim %d cannot be padded so", d);
+	return verify_shape(vd, 0, x->rank, dims);
 }
 
 static bool
-verify_reduce(const Verified *v)
+verify_reduce(const Verified *vd)
 {
 	Numbers dims;
 
-	if (!verify_numbers(v, "dimensions", -1, &dims) || v->noperands % 2 || !v->noperands)
-		return verify_wrong(v, "it takes tensors, what each begins with, and dims");
-	for (int i = 0; i < v->noperands / 2; i++) {
-		const MlirType *x = v->operands[i];
+	if (!verify_numbers(vd, "dimensions", -1, &dims) || vd->noperands % 2 || !vd->noperands)
+		return verify_wrong(vd, "it takes tensors, what each begins with, and dims");
+	for (int i = 0; i < vd->noperands / 2; i++) {
+		const MlirType *x = vd->operands[i];
 		int64_t kept[MAX_RANK];
 		int n = 0;
-		if (!verify_dims(v, "dimensions", &dims, x->rank, ANY_ORDER))
+		if (!verify_dims(vd, "dimensions", &dims, x->rank, ANY_ORDER))
 			return false;
 		for (int d = 0; d < x->rank; d++)
 			if (!numbers_have(&dims, d))
 				kept[n++] = x->dims[d];
-		if (!verify_shape(v, i, n, kept))
+		if (!verify_shape(vd, i, n, kept))
 			return false;
 	}
-	return verify_step(v, 0, v->noperands / 2);
+	return verify_step(vd, 0, vd->noperands / 2);
 }
 
 /* -1 is the last dim. */
 static bool
-verify_sort(const Verified *v)
+verify_sort(const Verified *vd)
 {
-	int rank = v->noperands ? v->operands[0]->rank : 0;
-	int64_t d = integer_of(v->in, v->op, "dimension", -1);
+	int rank = vd->noperands ? vd->operands[0]->rank : 0;
+	int64_t d = integer_of(vd->in, vd->op, "dimension", -1);
 
 	if (d < -rank || d >= rank)
-		return verify_wrong(v, "there is no dim %lld", (long long)d);
-	const MlirOp *last = returned(v->op->regions.v[0]);
-	return are_scalars(v, 0, v->noperands, true)
+		return verify_wrong(vd, "there is no dim %lld", (long long)d);
+	const MlirOp *last = returned(vd->op->regions.v[0]);
+	return are_scalars(vd, 0, vd->noperands, true)
 		&& (!last || last->operands.n == 1
-			|| verify_wrong(v, "its region returns %d values, not 1",
+			|| verify_wrong(vd, "its region returns %d values, not 1",
 				last->operands.n));
 }
 
 /* A double has 11 bits of exponent and 52 of fraction. */
 static bool
-verify_precision(const Verified *v)
+verify_precision(const Verified *vd)
 {
-	const MlirAttr *word = attr_of(v->in, v->op, "format");
-	int64_t exponent = integer_of(v->in, v->op, "exponent_bits", -1);
-	int64_t fraction = integer_of(v->in, v->op, "mantissa_bits", -1);
+	const MlirAttr *word = attr_of(vd->in, vd->op, "format");
+	int64_t exponent = integer_of(vd->in, vd->op, "exponent_bits", -1);
+	int64_t fraction = integer_of(vd->in, vd->op, "mantissa_bits", -1);
 	int read = 0, e = -1, m = -1;
 
 	if (word && word->kind == MLIR_word
@@ -400,35 +400,35 @@ verify_precision(const Verified *v)
 		fraction = m;
 	}
 	return (exponent >= 1 && exponent <= 11 && fraction >= 0 && fraction <= 52)
-		|| verify_wrong(v, "no float has such a format");
+		|| verify_wrong(vd, "no float has such a format");
 }
 
 static bool
-verify_state(const Verified *v)
+verify_state(const Verified *vd)
 {
-	return verify_shape(v, 0, v->operands[0]->rank, v->operands[0]->dims);
+	return verify_shape(vd, 0, vd->operands[0]->rank, vd->operands[0]->dims);
 }
 
 /* ---- collectives */
 
 /* No device is in two groups. */
 static bool
-verify_groups(const Verified *v)
+verify_groups(const Verified *vd)
 {
-	const MlirAttr *groups = attr_of(v->in, v->op, "replica_groups");
+	const MlirAttr *groups = attr_of(vd->in, vd->op, "replica_groups");
 	Dense ids;
 
 	if (groups->kind != MLIR_dense || !groups->length)
 		return true;
-	if (!dense_read(v->in, groups, D_i64, &ids))
+	if (!dense_read(vd->in, groups, D_i64, &ids))
 		return false;
-	bool *seen = NEW_ARRAY(v->in->arena, bool, ids.n + 1);
+	bool *seen = NEW_ARRAY(vd->in->arena, bool, ids.n + 1);
 	for (int64_t i = 0; i < ids.n; i++) {
 		int64_t id = ids.v[i];
 		if (id < 0 || id >= ids.n) /* whether there are such devices is told there */
 			continue;
 		if (seen[id])
-			return verify_wrong(v, "device %lld is in two groups", (long long)id);
+			return verify_wrong(vd, "device %lld is in two groups", (long long)id);
 		seen[id] = true;
 	}
 	return true;
@@ -436,21 +436,21 @@ verify_groups(const Verified *v)
 
 /* No device sends or receives twice. */
 static bool
-verify_pairs(const Verified *v)
+verify_pairs(const Verified *vd)
 {
-	const MlirAttr *pairs = attr_of(v->in, v->op, "source_target_pairs");
-	Table *seen = table_new(v->in->arena);
+	const MlirAttr *pairs = attr_of(vd->in, vd->op, "source_target_pairs");
+	Table *seen = table_new(vd->in->arena);
 	Dense ids;
 
 	if (pairs->kind != MLIR_dense)
 		return true;
-	if (!dense_read(v->in, pairs, D_i64, &ids))
+	if (!dense_read(vd->in, pairs, D_i64, &ids))
 		return false;
 	for (int64_t i = 0; i < ids.n; i++) {
-		const char *key = arena_printf(v->in->arena, "%s%lld", i % 2 ? "to " : "",
+		const char *key = arena_printf(vd->in->arena, "%s%lld", i % 2 ? "to " : "",
 			(long long)ids.v[i]);
 		if (!table_add(seen, key, seen))
-			return verify_wrong(v, "device %lld %s twice", (long long)ids.v[i],
+			return verify_wrong(vd, "device %lld %s twice", (long long)ids.v[i],
 				i % 2 ? "receives" : "sends");
 	}
 	return true;
@@ -466,31 +466,31 @@ typedef struct VerifyRow {
 } VerifyRow;
 
 static bool
-has_attributes(const Verified *v, const char *names)
+has_attributes(const Verified *vd, const char *names)
 {
 	char name[64];
 	int n = 0;
 
 	for (; sscanf(names, "%63s%n", name, &n) == 1; names += n)
-		if (!attr_of(v->in, v->op, name))
-			return verify_wrong(v, "it has no %s", name);
+		if (!attr_of(vd->in, vd->op, name))
+			return verify_wrong(vd, "it has no %s", name);
 	return true;
 }
 
 static bool
-verify_row(const Verified *v, const VerifyRow *row)
+verify_row(const Verified *vd, const VerifyRow *row)
 {
-	if (row->operands >= 0 && v->noperands != row->operands)
-		return verify_wrong(v, "it has %d operands, not %d", v->noperands,
+	if (row->operands >= 0 && vd->noperands != row->operands)
+		return verify_wrong(vd, "it has %d operands, not %d", vd->noperands,
 			row->operands);
-	if (row->regions >= 0 && v->op->regions.n != row->regions)
-		return verify_wrong(v, "it has %d regions, not %d", v->op->regions.n,
+	if (row->regions >= 0 && vd->op->regions.n != row->regions)
+		return verify_wrong(vd, "it has %d regions, not %d", vd->op->regions.n,
 			row->regions);
-	return has_attributes(v, row->attributes) && row->rule(v);
+	return has_attributes(vd, row->attributes) && row->rule(vd);
 }
 
 bool
-verify_op(const Verified *v)
+verify_op(const Verified *vd)
 {
 	static const VerifyRow rows[] = {
 #define VERIFY(op, operands, regions, attributes, rule) \
@@ -498,10 +498,10 @@ verify_op(const Verified *v)
 #include "import/verify.def"
 	};
 
-	if (!verify_words(v) || !verify_constants(v))
+	if (!verify_words(vd) || !verify_constants(vd))
 		return false;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].op, v->op->name))
-			return verify_row(v, &rows[i]);
+		if (!strcmp(rows[i].op, vd->op->name))
+			return verify_row(vd, &rows[i]);
 	return true;
 }

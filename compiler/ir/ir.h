@@ -587,8 +587,8 @@ struct Module {
 	int nnamed;
 	Table *python;	/* how a JAX program calls what it is given and gives, or NULL */
 	bool typed;	/* ... whose types say where all is (AxisType.Explicit) */
-	Named *results; /* in order; names as in the signature.  The
-				   i-th is operand i of the entry's return */
+	Table *columns; /* ... places of its Python that need a column (place.h); or NULL */
+	Named *results; /* as in the signature: the i-th is operand i of the entry's return */
 	int nresults;
 	/* From `pipeline` on, where collectives overlap: planned.h; or NULL */
 	struct PlannedRun *planned;
@@ -1014,9 +1014,6 @@ Value **module_values(Module *m, Arena *a); /* by id, after module_number() */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);
 /* line 4, or lib.shd:4, between these; nothing where no line is known. */
 void text_line(Text *t, const Module *m, const char *before, Range r, const char *after);
-/* Of its name, else of the op that makes it; of a JAX program of the op, where that has a line
-   of Python. */
-Range value_place(const Module *m, const Value *v);
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 

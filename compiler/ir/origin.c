@@ -5,6 +5,7 @@
  *   einsum 'bd,df->bf' (line 6), relu (line 6)
  */
 #include <string.h>
+#include "ir/place.h"
 #include "ir/ir.h"
 
 /* A story longer than this is cut in the middle of nowhere; every value has
@@ -20,6 +21,24 @@ value_origin(const Value *v, int dim, AxisRef a)
 	return NULL;
 }
 
+const char *
+range_key(Arena *a, Range r)
+{
+	return arena_printf(a, "%d:%d:%d", r.file, r.line, r.begin);
+}
+
+/* Of Python that is not there to be read, ranges are columns (import/places.c). */
+const char *
+column_text(const Module *m, Range r)
+{
+	int line, column;
+
+	if (!m->columns || r.file <= 1 || !table_get(m->columns, range_key(m->arena, r)))
+		return "";
+	source_position(m->session, r, &line, &column);
+	return arena_printf(m->arena, ":%d", column ? column : r.begin + 1);
+}
+
 void
 text_line(Text *t, const Module *m, const char *before, Range r, const char *after)
 {
@@ -29,7 +48,7 @@ text_line(Text *t, const Module *m, const char *before, Range r, const char *aft
 		return;
 	text_add(t, before);
 	if (r.file > 1 && f)
-		text_printf(t, "%s:%d", f->path, r.line);
+		text_printf(t, "%s:%d%s", f->path, r.line, column_text(m, r));
 	else
 		text_printf(t, "line %d", r.line);
 	text_add(t, after);

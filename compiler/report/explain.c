@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/place.h"
 #include "cost/ledger.h"
 #include "report/report.h"
 #include "report/rows.h"

@@ -10,6 +10,7 @@
  *           1024            0  temporaries     4  h f32[16, 16]    dot (line 4) to the end
  */
 #include <string.h>
+#include "ir/place.h"
 #include "ir/targets.h"
 #include "memory/peak.h"
 #include "report/folded.h"
@@ -22,7 +23,8 @@ line_text(const Module *m, Range at, const char *before)
 	const char *path = source_path(m->session, at.file), *slash = strrchr(path, '/');
 	bool imported = at.file > 1 && (m->python || source_file(m->session, at.file)->text);
 
-	return imported ? arena_printf(m->arena, "%s:%d", slash ? slash + 1 : path, at.line)
+	return imported ? arena_printf(m->arena, "%s:%d%s", slash ? slash + 1 : path, at.line,
+		       column_text(m, at))
 			: arena_printf(m->arena, "%s%d", before, at.line);
 }
 
