@@ -162,6 +162,17 @@ fits_type(const Verified *vd, const MlirAttr *dense, const MlirType *type)
 			mlir_type_text(vd->in->arena, type));
 }
 
+/* Those beside a constant are dims, devices, numbers of elements. */
+static bool
+are_integers(const Verified *vd, const MlirEntry *entry)
+{
+	const MlirAttr *value = entry->value;
+
+	return !strcmp(entry->name, "value") || value->type->element[0] == 'i'
+		|| read_wrong(vd->in, value->range, "%s: %s is of integers", vd->op->name,
+			entry->name);
+}
+
 static bool
 verify_constants(const Verified *vd)
 {
@@ -169,7 +180,7 @@ verify_constants(const Verified *vd)
 		const MlirEntry *entry = vd->op->attributes.v[i];
 		const MlirAttr *value = entry->value;
 		if (value->kind == MLIR_dense && value->type
-			&& !fits_type(vd, value, value->type))
+			&& !(are_integers(vd, entry) && fits_type(vd, value, value->type)))
 			return false;
 	}
 	return true;

@@ -26,7 +26,7 @@ LIST = re.compile(r"(\[|array<i64: )-?\d+(?:, -?\d+)*([\]>])")
 # Of these shdc asks less: nothing that it computes or plans comes of them.
 TOLERATED = re.compile(
     r"layout|backend_config|api_version|Custom call API|num_partitions|num_replicas|out of range for (type|attribute)"
-    r"|escape in string|stablehlo\.rng'|dot_algorithm|not a valid|expected '|parsed \d+ elements|result_accuracy")
+    r"|escape in string|stablehlo\.rng'|dot.algorithm|not a valid|expected '|parsed \d+ elements|result_accuracy")
 
 
 def places(pattern, text):

@@ -167,6 +167,7 @@ CASES = [
                 "%b = stablehlo.tanh %a : tensor<2xf32>")),
     ("the mesh has no device 9", reduce("[[0, 1, 2, 3], [4, 5, 6, 9]]")),
     ("these are not the elements of a tensor<2x4xi64>", reduce("[0, 1, 2, 3, 4, 5]")),
+    ("replica_groups is of integers", reduce("[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("4xi64", "4xf32")),
     ("device 2 is in two groups", reduce("[[0, 1, 2, 3], [4, 5, 6, 2]]")),
     ("device 1 receives twice", collective(
         '%b = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1], [2, 1]]> : '
