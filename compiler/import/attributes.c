@@ -55,13 +55,20 @@ numbers_of(Import *in, const MlirOp *op, const char *name)
 	return numbers;
 }
 
+const MlirAttr *
+field_of(Import *in, const MlirAttr *attr, const char *name)
+{
+	bool has_fields = attr && attr->kind == MLIR_dict;
+
+	return has_fields ? mlir_attribute(in->program, attr->items, name) : NULL;
+}
+
 Numbers
 field_numbers(Import *in, const MlirAttr *attr, const char *name)
 {
 	Numbers numbers;
 
-	attr_numbers(in, attr ? mlir_attribute(in->program, attr->items, name) : NULL,
-		&numbers);
+	attr_numbers(in, field_of(in, attr, name), &numbers);
 	return numbers;
 }
 

@@ -251,9 +251,7 @@ bool
 import_op_ragged_exchange(Import *in, const MlirOp *op, int detail)
 {
 	const MlirAttr *config = attr_of(in, op, "backend_config");
-	const MlirAttr *groups = config && config->kind == MLIR_dict
-		? mlir_attribute(in->program, config->items, "replica_groups")
-		: NULL;
+	const MlirAttr *groups = field_of(in, config, "replica_groups");
 	AxisList axes;
 
 	(void)detail;

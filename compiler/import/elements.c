@@ -181,9 +181,7 @@ bool
 import_op_hosted(Import *in, const MlirOp *op, int detail)
 {
 	const MlirAttr *facts = attr_of(in, op, "mhlo.frontend_attributes");
-	const MlirAttr *kind = facts
-		? mlir_attribute(in->program, facts->items, "_xla_buffer_placement")
-		: NULL;
+	const MlirAttr *kind = field_of(in, facts, "_xla_buffer_placement");
 	const Value *x = in->noperands == 1 ? in->operands[0] : NULL;
 
 	(void)detail;

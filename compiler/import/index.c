@@ -13,9 +13,7 @@
 static int64_t
 index_vector(Import *in, const MlirAttr *numbers)
 {
-	const MlirAttr *says = numbers
-		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
-		: NULL;
+	const MlirAttr *says = field_of(in, numbers, "index_vector_dim");
 
 	return says ? says->integer : 0;
 }

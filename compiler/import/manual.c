@@ -30,19 +30,17 @@ constrain(Import *in, const MlirAttr *attr)
 	return true;
 }
 
-/* In explicit mode JAX writes the type of what each op makes as a constraint, which has the
-   place of that op. */
+/* In explicit mode JAX writes the type of what each op makes as a constraint behind it, which
+   has the name and the place of that op; so it does of jnp.zeros(..., device=sharding). */
 static bool
 is_of_type(Import *in, const MlirOp *op)
 {
-	static const char *const asked[] = {"sharding_constraint", "reshard", "device_put",
-		"broadcast_in_dim" /* jnp.zeros(..., device=sharding) */};
 	const char *label = place_label(in, op->place);
-	bool is_asked = !label;
+	const Op *made = in->operands[0]->def;
 
-	for (size_t i = 0; i < sizeof asked / sizeof *asked && !is_asked; i++)
-		is_asked = !strcmp(label, asked[i]);
-	return !is_asked;
+	return label && made && made->label && !strcmp(label, made->label)
+		&& range_equal(made->range, in->make.range)
+		&& strcmp(label, "broadcast_in_dim") != 0;
 }
 
 bool

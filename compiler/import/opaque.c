@@ -161,9 +161,7 @@ static Slices
 read_slices(Split *q, const char *field, const char *const *names)
 {
 	const MlirAttr *numbers = attr_of(q->in, q->op, field);
-	const MlirAttr *vector = numbers
-		? mlir_attribute(q->in->program, numbers->items, "index_vector_dim")
-		: NULL;
+	const MlirAttr *vector = field_of(q->in, numbers, "index_vector_dim");
 
 	return (Slices){field_numbers(q->in, numbers, names[0]),
 		field_numbers(q->in, numbers, names[1]),

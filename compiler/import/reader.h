@@ -73,6 +73,7 @@ struct Import {
 	Module *module;
 	Table *rows;		 /* of ops.def, by name */
 	Table *functions;	 /* by name: const MlirOp */
+	Table *called;		 /* ... those that main needs */
 	Table *axes;		 /* what we call them, by the names in the text */
 	Table *meshes;		 /* of the text, by name: const MlirOp */
 	const MlirAttr *mesh;	 /* the module's, with axes of size 1; or NULL */
@@ -153,6 +154,8 @@ const MlirAttr *attr_of(Import *in, const MlirOp *op, const char *name);
 bool attr_numbers(Import *in, const MlirAttr *attr, Numbers *numbers);
 Numbers numbers_of(Import *in, const MlirOp *op, const char *name);
 /* ... of a field of #stablehlo.gather<...>; none: n is 0. */
+/* Of an attribute with fields; NULL: it has none such. */
+const MlirAttr *field_of(Import *in, const MlirAttr *attr, const char *name);
 Numbers field_numbers(Import *in, const MlirAttr *attr, const char *name);
 /* Of each of `n` dims two, 0 where nothing is said; false if they are no such pairs. */
 bool pairs_of(Import *in, const MlirOp *op, const char *name, int n, Numbers *first,

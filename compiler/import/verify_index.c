@@ -33,8 +33,7 @@ static bool
 read_dims(const Verified *vd, const IndexNames *names, IndexDims *dims)
 {
 	const MlirAttr *numbers = attr_of(vd->in, vd->op, names->numbers);
-	const MlirAttr *vector =
-		mlir_attribute(vd->in->program, numbers->items, "index_vector_dim");
+	const MlirAttr *vector = field_of(vd->in, numbers, "index_vector_dim");
 
 	dims->window = field_numbers(vd->in, numbers, names->window);
 	dims->gone = field_numbers(vd->in, numbers, names->gone);
@@ -192,7 +191,7 @@ verify_convolution(const Verified *vd)
 bool
 verify_windows(const Verified *vd)
 {
-	int n = vd->noperands / 2;
+	int n = vd->noperands % 2 ? 0 : vd->noperands / 2;
 	Numbers size, step, spread_by, apart, low, high;
 
 	for (int i = 0; i < n; i++) {

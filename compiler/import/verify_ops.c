@@ -162,13 +162,16 @@ fits_type(const Verified *vd, const MlirAttr *dense, const MlirType *type)
 			mlir_type_text(vd->in->arena, type));
 }
 
-/* Those beside a constant are dims, devices, numbers of elements. */
+/* Those of StableHLO beside a constant are dims, devices, numbers of elements; what others
+   say of an op has a dot in its name. */
 static bool
 are_integers(const Verified *vd, const MlirEntry *entry)
 {
 	const MlirAttr *value = entry->value;
+	bool others = strchr(entry->name, '.') || strncmp(vd->op->name, "stablehlo.", 10) != 0
+		|| !strcmp(vd->op->name, "stablehlo.custom_call");
 
-	return !strcmp(entry->name, "value") || value->type->element[0] == 'i'
+	return others || !strcmp(entry->name, "value") || value->type->element[0] == 'i'
 		|| read_wrong(vd->in, value->range, "%s: %s is of integers", vd->op->name,
 			entry->name);
 }
