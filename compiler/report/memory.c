@@ -49,6 +49,7 @@ text_live(Text *t, const Plan *plan, const Buffer *b)
 	text_at_step(t, plan, b->last);
 }
 
+/* Has any step a line of Python? */
 static bool
 has_python_lines(const Plan *plan)
 {
@@ -61,23 +62,21 @@ has_python_lines(const Plan *plan)
 
 /* Beside lines of Python what is handed to the program has none. */
 static const char *
-buffer_line(const Plan *plan, const Buffer *b)
+buffer_line(const Plan *plan, const Buffer *b, bool python)
 {
 	Range at = value_place(plan->module, b->value);
 
-	return at.file <= 1 && !b->value->def && has_python_lines(plan)
-		? "-"
-		: line_text(plan->module, at, "");
+	return at.file <= 1 && !b->value->def && python ? "-" : line_text(plan->module, at, "");
 }
 
 /* Of the column of lines. */
 static int
-line_width(const Plan *plan, Buffer *const *buffers, int n)
+line_width(const Plan *plan, Buffer *const *buffers, int n, bool python)
 {
 	int width = 4;
 
 	for (int i = 0; i < n; i++) {
-		int length = (int)strlen(buffer_line(plan, buffers[i]));
+		int length = (int)strlen(buffer_line(plan, buffers[i], python));
 		width = length > width ? length : width;
 	}
 	return width;
@@ -119,12 +118,12 @@ buffer_text(const Plan *plan, const Buffer *b)
 
 /* Equal for copies: all that is told of one but the numbers in its name and its offset. */
 static const char *
-buffer_key(const Plan *plan, const Peak *peak, const Buffer *b)
+buffer_key(const Plan *plan, const Peak *peak, const Buffer *b, bool python)
 {
 	Text t = {0};
 
 	text_printf(&t, "%s %lld %d %s ", buffer_text(plan, b), (long long)b->bytes,
-		peak->kinds[b - plan->buffers], buffer_line(plan, b));
+		peak->kinds[b - plan->buffers], buffer_line(plan, b, python));
 	text_live(&t, plan, b);
 	const char *key = text_of_copies(plan->module->arena, t.s);
 	text_free(&t);
@@ -135,12 +134,13 @@ buffer_key(const Plan *plan, const Peak *peak, const Buffer *b)
 static void
 text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers, int n)
 {
-	int width = line_width(plan, buffers, n);
+	bool python = has_python_lines(plan);
+	int width = line_width(plan, buffers, n, python);
 	Table *told = table_new(plan->module->arena);
 	int *alike = NEW_ARRAY(plan->module->arena, int, n + 1);
 
 	for (int i = 0; i < n; i++) {
-		const char *key = buffer_key(plan, peak, buffers[i]);
+		const char *key = buffer_key(plan, peak, buffers[i], python);
 		if (!table_add(told, key, &alike[i]))
 			++*(int *)table_get(told, key);
 		else
@@ -154,7 +154,7 @@ text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers
 			continue;
 		text_printf(t, "%12lld %12lld  %-11s  %*s  %-32s ", (long long)b->bytes,
 			(long long)b->offset, memory_kind_names[peak->kinds[b - plan->buffers]],
-			width, buffer_line(plan, b), buffer_text(plan, b));
+			width, buffer_line(plan, b, python), buffer_text(plan, b));
 		text_live(t, plan, b);
 		if (alike[i] > 1)
 			text_printf(t, ", and %d alike", alike[i] - 1);
@@ -187,7 +187,8 @@ text_inputs(Text *t, const Plan *plan, int64_t otherwise)
 static void
 text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
 {
-	int width = line_width(plan, peak->kept, peak->nkept);
+	bool python = has_python_lines(plan);
+	int width = line_width(plan, peak->kept, peak->nkept, python);
 
 	text_add(t, "\nkept for backward: ");
 	text_memory(t, (double)peak->bytes_kept);
@@ -196,7 +197,7 @@ text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
 		const Buffer *b = peak->kept[i];
 		const char *before = "";
 		text_printf(t, "%12lld  %*s  %-32s ", (long long)b->bytes, width,
-			buffer_line(plan, b), buffer_text(plan, b));
+			buffer_line(plan, b, python), buffer_text(plan, b));
 		for (int k = 0; k < notes->ncheckpoints; k++) {
 			const Checkpoint *c = &notes->checkpoints[k];
 			if (!c->avoids[b - plan->buffers])

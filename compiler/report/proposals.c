@@ -146,38 +146,90 @@ add_once(Arena *a, Proposal *proposal, const Value *v, const Placement *to)
 typedef struct Kinds {
 	const Value **all;
 	int n;
+	Lookup *found;
 } Kinds;
+
+static Kinds
+kinds_new(Arena *a)
+{
+	return (Kinds){.found = lookup_new(a)};
+}
+
+static uint64_t
+kind_hash(const Value *v)
+{
+	uint64_t h = hash_mix(v->def ? (uint64_t)v->def->kind : 0,
+		v->def ? v->def->range.begin : (int64_t)(intptr_t)v);
+
+	h = hash_mix(h, v->def ? v->def->range.line : 0);
+	for (int d = 0; d < v->type.rank; d++)
+		h = hash_mix(h, v->type.dims[d]);
+	return h;
+}
+
+static bool
+is_same_kind(const void *item, const void *key)
+{
+	const Value *x = item, *v = key;
+	bool alike = x->def && v->def && x->def->kind == v->def->kind
+		&& range_equal(x->def->range, v->def->range);
+
+	return x == v || (alike && type_equal(&x->type, &v->type));
+}
 
 static bool
 kinds_have(const Kinds *kinds, const Value *v)
 {
-	for (int i = 0; i < kinds->n; i++) {
-		const Value *x = kinds->all[i];
-		bool alike = x->def && v->def && x->def->kind == v->def->kind
-			&& range_equal(x->def->range, v->def->range);
-		if (x == v || (alike && type_equal(&x->type, &v->type)))
-			return true;
-	}
-	return false;
+	return lookup_find(kinds->found, kind_hash(v), is_same_kind, v) != NULL;
 }
 
 static void
 add_kind(Kinds *kinds, Arena *a, const Value *v)
 {
-	if (!kinds_have(kinds, v))
-		APPEND(a, kinds->all, kinds->n, v);
+	if (kinds_have(kinds, v))
+		return;
+	APPEND(a, kinds->all, kinds->n, v);
+	lookup_add(kinds->found, kind_hash(v), (void *)v);
+}
+
+static bool
+is_same_op(const void *item, const void *key)
+{
+	return item == key;
+}
+
+/* An expression is walked once, from what it makes to what it is computed of. */
+typedef struct Walked {
+	Lookup *ops;
+	const Op **waiting;
+	int nwaiting;
+} Walked;
+
+static void
+walk_op(Walked *walked, Arena *a, const Op *op)
+{
+	uint64_t hash = hash_mix(0, (int64_t)(intptr_t)op);
+
+	if (lookup_find(walked->ops, hash, is_same_op, op))
+		return;
+	lookup_add(walked->ops, hash, (void *)op);
+	APPEND(a, walked->waiting, walked->nwaiting, op);
 }
 
 /* What the op's expression is computed of: operands that other expressions make. */
 static void
-add_sources(Kinds *sources, Arena *a, const Op *op)
+add_sources(Kinds *sources, Walked *walked, Arena *a, const Op *op)
 {
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = unmoved(op->operands[i]);
-		if (v->def && range_equal(v->def->range, op->range))
-			add_sources(sources, a, v->def);
-		else
-			add_kind(sources, a, v);
+	walk_op(walked, a, op);
+	while (walked->nwaiting) {
+		op = walked->waiting[--walked->nwaiting];
+		for (int i = 0; i < op->noperands; i++) {
+			const Value *v = unmoved(op->operands[i]);
+			if (v->def && range_equal(v->def->range, op->range))
+				walk_op(walked, a, v->def);
+			else
+				add_kind(sources, a, v);
+		}
 	}
 }
 
@@ -189,6 +241,7 @@ add_copies_forward(const Proposals *found, Proposal *proposal, const Placed *pla
 {
 	const Module *m = found->module;
 	const Value *v = placed->value;
+	Walked walked = {.ops = lookup_new(found->arena)};
 
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; i < op->nresults; i++) {
@@ -200,7 +253,7 @@ add_copies_forward(const Proposals *found, Proposal *proposal, const Placed *pla
 				return false;
 			add_once(found->arena, proposal, x, &placed->placement);
 			add_kind(made, found->arena, x);
-			add_sources(sources, found->arena, op);
+			add_sources(sources, &walked, found->arena, op);
 		}
 	return true;
 }
@@ -211,7 +264,7 @@ static bool
 add_python_copies(const Proposals *found, Proposal *proposal, const Placed *placed)
 {
 	const Module *m = found->module;
-	Kinds made = {0}, sources = {0};
+	Kinds made = kinds_new(found->arena), sources = kinds_new(found->arena);
 
 	if (!placed->value->def)
 		return true;

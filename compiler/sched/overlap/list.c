@@ -402,8 +402,8 @@ key_of(Listing *list, const Job *job)
 	return add_picoseconds(job->path - own, (int64_t)(draw(list) % (most + 1)));
 }
 
-/* Transfers begin no sooner than in the best order, some at any time that the longest way
-   leaves them. */
+/* Transfers may begin from when on they might in the best order, some at any time that the
+   longest way leaves them. */
 static void
 find_since(Listing *list)
 {

@@ -193,8 +193,8 @@ typedef struct Taste {
 	Share share;
 	bool patient; /* the thread waits for what is more pressing than what it could do */
 	int shake;    /* decisions are changed by chance; 0: none */
-	int later;    /* transfers begin when they did in the best order, or, by chance, as late
-			 as the longest way allows; 0: as soon as they can */
+	int later;    /* transfers wait as in the best order, or, by chance, as long as the
+			 longest way allows; 0: for nothing but links */
 } Taste;
 typedef struct Listing Listing;
 Listing *listing_new(Graph *g);

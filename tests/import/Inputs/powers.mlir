@@ -1,0 +1,38 @@
+#loc1 = loc("t.py":3:4 to :9)
+#loc2 = loc("t.py":4:4 to :9)
+#loc3 = loc("jit(f)/dot_general"(#loc1))
+#loc4 = loc("jit(f)/dot_general"(#loc2))
+module @jit_f {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%arg0: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %arg1: tensor<512x512xf32>) -> (tensor<512x512xf32>) {
+    %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %2 = stablehlo.dot_general %1, %1, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %3 = stablehlo.dot_general %2, %2, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %4 = stablehlo.dot_general %3, %3, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %5 = stablehlo.dot_general %4, %4, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %6 = stablehlo.dot_general %5, %5, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %7 = stablehlo.dot_general %6, %6, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %8 = stablehlo.dot_general %7, %7, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %9 = stablehlo.dot_general %8, %8, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %10 = stablehlo.dot_general %9, %9, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %11 = stablehlo.dot_general %10, %10, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %12 = stablehlo.dot_general %11, %11, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %13 = stablehlo.dot_general %12, %12, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %14 = stablehlo.dot_general %13, %13, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %15 = stablehlo.dot_general %14, %14, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %16 = stablehlo.dot_general %15, %15, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %17 = stablehlo.dot_general %16, %16, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %18 = stablehlo.dot_general %17, %17, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %19 = stablehlo.dot_general %18, %18, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %20 = stablehlo.dot_general %19, %19, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %21 = stablehlo.dot_general %20, %20, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %22 = stablehlo.dot_general %21, %21, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %23 = stablehlo.dot_general %22, %22, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %24 = stablehlo.dot_general %23, %23, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %25 = stablehlo.dot_general %24, %24, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %26 = stablehlo.dot_general %25, %25, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc3)
+    %27 = stablehlo.dot_general %26, %arg1, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> loc(#loc4)
+    return %27 : tensor<512x512xf32>
+  }
+}
