@@ -231,6 +231,23 @@ verify_words(const Verified *vd)
 	return true;
 }
 
+static bool
+verify_single_numbers(const Verified *vd)
+{
+	static const char *const names[] = {
+#define NUMBER(attribute) attribute,
+#include "import/verify.def"
+	};
+	bool ours = !strncmp(vd->op->name, "stablehlo.", 10);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && ours; i++) {
+		const MlirAttr *attr = attr_of(vd->in, vd->op, names[i]);
+		if (attr && attr->kind != MLIR_integer)
+			return verify_wrong(vd, "%s is a number", names[i]);
+	}
+	return true;
+}
+
 /* ---- shapes */
 
 static bool
@@ -512,7 +529,7 @@ verify_op(const Verified *vd)
 #include "import/verify.def"
 	};
 
-	if (!verify_words(vd) || !verify_constants(vd))
+	if (!verify_words(vd) || !verify_single_numbers(vd) || !verify_constants(vd))
 		return false;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (!strcmp(rows[i].op, vd->op->name))

@@ -4,7 +4,7 @@
     mutations.py SHDC [--seed S] [--first I] [--count N] [--show]
 
 Mutation I of a seed is always the same: of a dump in samples/jax/ or tests/import/Inputs one
-number, an item of a list, a dtype or the name of an operand becomes another.  It ends with
+number, an item of a list, a dtype, the name of an operand or an attribute becomes another.  It ends with
 status 0, 1 or 5, and where that is not 0 with one message that says where.  With jaxlib it is
 also parsed and verified by that: where it is refused, shdc refuses it, or says that the op has
 no counterpart.  Without a seed it is a fresh one, which is printed.  The status is 1 if
@@ -55,9 +55,16 @@ def other_value(rng, text):
     return rng.choice(values), rng.choice(values)[0]
 
 
+def other_kind(rng, text):
+    """An attribute that is something else, if anything comes of it."""
+    values = places(r"(?<== )(?:\[[^\[\]]*\]|array<[^<>]*>|#stablehlo\.(?!channel|dot_algo)\w+<[^<>]*>|-?\d+ : i\d+)", text)
+    return rng.choice(values), rng.choice(["[1, 2]", "[[0, 1]]", "{}", "true", '"word"', "array<i64: 0>", "@main"])
+
+
 def mutate(rng, text):
     for _ in range(100):
-        change = rng.choice([other_number, other_number, other_number, other_list, other_dtype, other_value])
+        change = rng.choice([other_number, other_number, other_number, other_list, other_dtype, other_value,
+                             other_kind])
         try:
             m, new = change(rng, text)
         except IndexError:      # there is nothing of that kind
@@ -111,13 +118,14 @@ def main():
     refuses = verifier()
     dumps = sorted(glob.glob(ROOT + "/samples/jax/*.mlir") + glob.glob(ROOT + "/tests/import/Inputs/*.mlir"))
     texts = [(path, open(path, encoding="utf-8").read()) for path in dumps if os.path.getsize(path) < LARGEST]
-    texts = [(path, text) for path, text in texts if not refuses or not refuses(text)]
+    texts = [(path, text) for path, text in texts      # of what nobody calls nothing is asked
+             if not path.endswith("/uncalled.mlir") and not (refuses and refuses(text))]
     wrong = refused = 0
     for i in range(args.first, args.first + args.count):
         rng = random.Random("%d.%d" % (args.seed, i))
         path, text = rng.choice(texts)
         text, what = mutate(rng, text)
-        got = subprocess.run([args.shdc, "--emit=ir", "-"], input=text.encode(), capture_output=True, timeout=100)
+        got = subprocess.run([*args.shdc.split(), "--emit=ir", "-"], input=text.encode(), capture_output=True, timeout=100)
         got.stderr = got.stderr.decode(errors="replace")
         refused += got.returncode != 0
         why = complaint(got, text, refuses)
