@@ -594,15 +594,17 @@ main(void)
 	test_group("X=2", 2, (shdrt_splits){1, two});
 	test_group("X=3", 3, (shdrt_splits){1, three});
 	test_group("X=8", 8, (shdrt_splits){1, eight});
-	test_group("X=16", 16, (shdrt_splits){1, sixteen});
-	test_group("X of XYZ", 12, (shdrt_splits){1, x});
-	test_group("Y of XYZ", 12, (shdrt_splits){1, y});
-	test_group("Z of XYZ", 12, (shdrt_splits){1, z});
 	test_group("XZ of XYZ", 12, (shdrt_splits){2, xz});
-	test_group("ZYX of XYZ", 12, (shdrt_splits){3, zyx});
-	test_group("major part of Y", 8, (shdrt_splits){1, major});
 	test_group("minor part of Y", 8, (shdrt_splits){1, minor});
 	test_group("parts of Y, minor first", 8, (shdrt_splits){2, outer_parts});
+	if (!SANITIZED) { /* other numbers, the same ways to wait */
+		test_group("X=16", 16, (shdrt_splits){1, sixteen});
+		test_group("X of XYZ", 12, (shdrt_splits){1, x});
+		test_group("Y of XYZ", 12, (shdrt_splits){1, y});
+		test_group("Z of XYZ", 12, (shdrt_splits){1, z});
+		test_group("ZYX of XYZ", 12, (shdrt_splits){3, zyx});
+		test_group("major part of Y", 8, (shdrt_splits){1, major});
+	}
 	test_permutes();
 	test_sizes();
 	test_helper();

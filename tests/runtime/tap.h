@@ -1,5 +1,5 @@
 /*
- * tap.h - test results as TAP lines: ok(), then return done().
+ * tap.h - test results as TAP lines: ok(), then return done(); and whether a sanitizer slows them.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -7,6 +7,17 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 static int tap_count, tap_failed;
 
