@@ -1,5 +1,5 @@
 /*
- * tap.h - test results as TAP lines: ok(), then return done(); and whether a sanitizer slows them.
+ * tap.h - results as TAP lines: ok(), then return done(); whether a sanitizer slows them.
  */
 #ifndef TAP_H
 #define TAP_H
