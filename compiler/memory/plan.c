@@ -19,7 +19,7 @@
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
-enum { MANY_BUFFERS = 1000, SEEN = 256 }; /* above it: in order only; a part of a plan */
+enum { MANY_BUFFERS = 1000, SEEN = 256 }; /* above it in order only; a 256th is a gain */
 
 static int64_t
 scratch_of(const Op *op)
