@@ -63,6 +63,14 @@ field_of(Import *in, const MlirAttr *attr, const char *name)
 	return has_fields ? mlir_attribute(in->program, attr->items, name) : NULL;
 }
 
+int64_t
+index_vector(Import *in, const MlirAttr *numbers)
+{
+	const MlirAttr *says = field_of(in, numbers, "index_vector_dim");
+
+	return says ? says->integer : 0;
+}
+
 Numbers
 field_numbers(Import *in, const MlirAttr *attr, const char *name)
 {

@@ -9,15 +9,6 @@
 
 #include "import/builders.h"
 
-/* Which dim of the indices is that of vectors; 0 where nothing says it. */
-static int64_t
-index_vector(Import *in, const MlirAttr *numbers)
-{
-	const MlirAttr *says = field_of(in, numbers, "index_vector_dim");
-
-	return says ? says->integer : 0;
-}
-
 /* Is there such a dim, or one more than there are: vectors of one? */
 static bool
 is_vector(Import *in, const SliceDims *slices)

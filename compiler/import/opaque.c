@@ -161,12 +161,11 @@ static Slices
 read_slices(Split *q, const char *field, const char *const *names)
 {
 	const MlirAttr *numbers = attr_of(q->in, q->op, field);
-	const MlirAttr *vector = field_of(q->in, numbers, "index_vector_dim");
 
 	return (Slices){field_numbers(q->in, numbers, names[0]),
 		field_numbers(q->in, numbers, names[1]),
 		field_numbers(q->in, numbers, names[2]),
-		field_numbers(q->in, numbers, names[3]), vector ? vector->integer : 0};
+		field_numbers(q->in, numbers, names[3]), index_vector(q->in, numbers)};
 }
 
 /* Batch dims pass, and those of which slices have all; of a gather the indices, too. */

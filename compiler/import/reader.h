@@ -156,6 +156,8 @@ Numbers numbers_of(Import *in, const MlirOp *op, const char *name);
 /* ... of a field of #stablehlo.gather<...>; none: n is 0. */
 /* Of an attribute with fields; NULL: it has none such. */
 const MlirAttr *field_of(Import *in, const MlirAttr *attr, const char *name);
+/* Of a gather, a scatter: which dim of the indices is that of vectors; 0: nothing says it. */
+int64_t index_vector(Import *in, const MlirAttr *numbers);
 Numbers field_numbers(Import *in, const MlirAttr *attr, const char *name);
 /* Of each of `n` dims two, 0 where nothing is said; false if they are no such pairs. */
 bool pairs_of(Import *in, const MlirOp *op, const char *name, int n, Numbers *first,

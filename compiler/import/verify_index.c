@@ -33,14 +33,13 @@ static bool
 read_dims(const Verified *vd, const IndexNames *names, IndexDims *dims)
 {
 	const MlirAttr *numbers = attr_of(vd->in, vd->op, names->numbers);
-	const MlirAttr *vector = field_of(vd->in, numbers, "index_vector_dim");
 
 	dims->window = field_numbers(vd->in, numbers, names->window);
 	dims->gone = field_numbers(vd->in, numbers, names->gone);
 	dims->batch = field_numbers(vd->in, numbers, names->batch);
 	dims->of_index = field_numbers(vd->in, numbers, names->of_index);
 	dims->where = field_numbers(vd->in, numbers, names->where);
-	dims->vector = vector ? vector->integer : 0;
+	dims->vector = index_vector(vd->in, numbers);
 	int rank = dims->x->rank, of_index = dims->indices->rank;
 	if (dims->vector < 0 || dims->vector > of_index)
 		return verify_wrong(vd, "index_vector_dim is %lld, of %d",
