@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "import/builders.h"
 #include "import/verify.h"
 
 /* What a gather and a scatter have alike, by the names that either has. */
@@ -153,9 +154,7 @@ static bool
 read_positive(const Verified *vd, const char *name, int rank, Numbers *numbers)
 {
 	*numbers = (Numbers){.n = rank};
-	for (int d = 0; d < rank; d++)
-		numbers->v[d] = 1;
-	if (attr_of(vd->in, vd->op, name) && !verify_numbers(vd, name, rank, numbers))
+	if (!read_each(vd->in, vd->op, name, rank, numbers->v))
 		return false;
 	for (int d = 0; d < rank; d++)
 		if (numbers->v[d] < 1)
