@@ -31,7 +31,8 @@ import back_end
 
 DEVICES = 16
 LEAST_MESHES = 3
-back_end.use_devices(DEVICES, "--xla_allow_excess_precision=false")
+back_end.use_devices(DEVICES, "--xla_allow_excess_precision=false",
+                     *[back_end.SLOWER] * ("--meshes" not in sys.argv))  # random ones have byte floats
 try:
     import jax
     import ml_dtypes
