@@ -8,6 +8,7 @@
  * and should not miss the page table too.  The first chunk is small: many arenas hold
  * little.
  */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@ enum {
 	FIRST_BYTES = 16 * 1024,
 	CHUNK_BYTES = 256 * 1024,
 	HUGE_BYTES = 2 * 1024 * 1024,
+	KEPT_BYTES = 64 * 1024 * 1024, /* that are free, at most */
 	ALIGNMENT = 16
 };
 
@@ -34,6 +36,17 @@ struct Arena {
 	size_t filled;	/* bytes of the earlier chunks, but for large ones */
 	Chunk *spare;	/* since it was reset: zeroed */
 };
+
+/* Else each arena that goes is given back, and the next is zeroed by the kernel, a page at a
+   time. */
+void
+memory_keep(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, HUGE_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+#endif
+}
 
 static bool
 is_huge(size_t size)
@@ -101,6 +114,13 @@ arena_free(Arena *a)
 	free(a);
 }
 
+static void
+chunk_clear(Chunk *chunk)
+{
+	memset(chunk->data, 0, chunk->used);
+	chunk->used = 0;
+}
+
 /* What it needed once it has: the chunks serve again, the one in use, still warm, first. */
 void
 arena_reset(Arena *a)
@@ -109,8 +129,7 @@ arena_reset(Arena *a)
 
 	for (Chunk *chunk = current; chunk; chunk = next) {
 		next = chunk->next;
-		memset(chunk->data, 0, chunk->used);
-		chunk->used = 0;
+		chunk_clear(chunk);
 		chunk->next = chunk == current ? NULL : a->spare;
 		if (chunk != current)
 			a->spare = chunk;
@@ -177,12 +196,15 @@ arena_image_free(ArenaImage *image)
 void
 arena_restore(Arena *a, const ArenaImage *image)
 {
-	Chunk *next;
+	Chunk *next, *spare = a->spare;
 
 	for (Chunk *chunk = a->current; chunk; chunk = next) {
 		next = chunk->next;
-		if (!chunk->images)
-			chunk_free(chunk);
+		if (chunk->images)
+			continue;
+		chunk_clear(chunk);
+		chunk->next = spare;
+		spare = chunk;
 	}
 	for (int i = 0; i < image->n; i++) {
 		Chunk *chunk = image->chunks[i];
@@ -191,6 +213,7 @@ arena_restore(Arena *a, const ArenaImage *image)
 		memcpy(chunk, copy, sizeof *chunk + copy->used);
 	}
 	*a = image->was;
+	a->spare = spare;
 }
 
 void

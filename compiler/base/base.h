@@ -47,6 +47,8 @@ NORETURN void out_of_memory(void);
 
 /* arena.c */
 typedef struct Arena Arena;
+/* What is freed waits for the next that needs it. */
+void memory_keep(void);
 Arena *arena_new(void);
 void arena_free(Arena *a);
 void arena_reset(Arena *a); /* as new, but for its room; for what one step of many needs */

@@ -10,6 +10,7 @@
 int
 main(int argc, char **argv)
 {
+	memory_keep();
 	Session *s = session_new();
 	Options options = {0};
 	int status;
