@@ -61,7 +61,7 @@ flights_find(Module *m, Arena *a)
 	slots.flights.slot = NEW_ARRAY(a, int, m->nops + 1);
 	if (!any)
 		return slots.flights;
-	slots.flights.picoseconds = timeline_build(m, a)->flight;
+	slots.flights.picoseconds = timeline_walk(m, a)->flight;
 	number_block(&slots, m->entry);
 	return slots.flights;
 }

@@ -334,6 +334,13 @@ timeline_time(Module *m)
 }
 
 Timeline *
+timeline_walk(Module *m, Arena *a)
+{
+	module_number(m);
+	return walk_module(m, a).timeline;
+}
+
+Timeline *
 timeline_build(Module *m, Arena *a)
 {
 	module_number(m);

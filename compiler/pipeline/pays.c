@@ -35,7 +35,7 @@ find_out(Module *m, Tried *tried)
 	if (!pipeline_run(m, L_scheduled,
 		    &(PipelineOptions){.start_at = "fuse", .verified = true}))
 		return NULL;
-	const Timeline *timeline = timeline_build(m, m->arena);
+	const Timeline *timeline = timeline_walk(m, m->arena);
 	const Plan *plan = plan_build(m);
 	tried->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
 	tried->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);

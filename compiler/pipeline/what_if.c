@@ -198,7 +198,7 @@ try_one(void *data, int64_t at)
 	}
 	bool can_be = m && compile_changed(m, &t->trials[i]->change);
 	if (can_be) {
-		answer->outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
+		answer->outcome = outcome_of(m, plan_build(m), timeline_walk(m, m->arena));
 		answer->shared = m->shared;
 	}
 	answer->end = can_be ? TRIAL_through : TRIAL_refused;
@@ -308,7 +308,7 @@ what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 	bool can_be = m && compile_changed(m, change);
 
 	if (can_be)
-		*outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
+		*outcome = outcome_of(m, plan_build(m), timeline_walk(m, m->arena));
 	session_free(s);
 	return can_be;
 }
@@ -341,7 +341,7 @@ exposures_of(const char *text, size_t n, Arena *a, int *nexposures)
 	Session *s = session_new();
 	Module *m = read_silently(s, text, n);
 	bool can_be = m && compile_changed(m, &(Change){0});
-	const Timeline *timeline = can_be ? timeline_build(m, m->arena) : NULL;
+	const Timeline *timeline = can_be ? timeline_walk(m, m->arena) : NULL;
 	Exposure *all = NULL;
 
 	*nexposures = 0;

@@ -233,7 +233,7 @@ text_repeated_steps(Text *t, Module *m, bool headed)
 {
 	Arena *a = arena_new();
 	int n = 0;
-	Steps **found = find_steps(timeline_build(m, a), a, &n);
+	Steps **found = find_steps(timeline_walk(m, a), a, &n);
 
 	text_add(t, n && !headed ? "\nrepeated work\n" : "");
 	for (int i = 0; i < n && i < MOST_TOLD; i++) {
