@@ -3,12 +3,14 @@
  *
  *   in_shardings of params['w1']: P(None, ('data', 'model'))
  *   train.py:22: with_sharding_constraint(x @ params["w1"], P('data', None))
+ *   train.py:23:9: with_sharding_constraint(x @ w, P('data', None))    one @ of several
  *
  * What P cannot say, as a part of an axis, and what JAX refuses, as axes that do not
  * divide a dim, is not proposed; nor is anything where types say where all is, for with one
  * placed otherwise JAX gives those behind it other types.
  */
 #include <string.h>
+#include "ir/place.h"
 #include "report/proposals.h"
 
 static const char *
@@ -126,8 +128,9 @@ text_python_placed(Text *t, const Module *m, const Placed *placed)
 		written = source_text(m->session, m->arena, v->range);
 	if (!written || strchr(written, '\n'))
 		written = v->def ? v->def->label : v->name;
-	text_printf(t, "%s:%d: with_sharding_constraint(%s, ",
-		source_path(m->session, v->range.file), v->range.line, written);
+	text_printf(t, "%s:%d%s: with_sharding_constraint(%s, ",
+		source_path(m->session, v->range.file), v->range.line, column_text(m, v->range),
+		written);
 	text_partition_spec(t, m, v, &placed->placement);
 	text_add(t, ")");
 }

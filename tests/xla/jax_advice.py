@@ -70,21 +70,23 @@ def run(shdc, text, folder, *options):
 def pasted(path, advice, folder):
     """(path, placements) of the program as the advice would have it; None: not all of it can be."""
     placements, edits = {}, []
-    for part in re.split(r", (?=in_shardings of|[\w./]+\.py:\d+:)", advice):
+    for part in re.split(r", (?=in_shardings of|[\w./]+\.py:\d+(?::\d+)?: )", advice):
         argument = re.match(r"in_shardings of (.*?): (P\(.*\))$", part)
-        expression = re.match(r"\S+\.py:(\d+): with_sharding_constraint\((.*), (P\(.*\))\)$", part)
+        expression = re.match(r"\S+\.py:(\d+)(?::(\d+))?: with_sharding_constraint\((.*), (P\(.*\))\)$", part)
         if argument:
             placements[argument[1]] = argument[2]
         elif expression:
-            edits.append((int(expression[1]), expression[2], expression[3]))
+            column = int(expression[2] or 1)
+            edits.append((int(expression[1]), column - 1, expression[3], expression[4]))
         else:
             return None
     with open(path, encoding="utf-8") as f:
         lines = f.read().splitlines()
-    for number, text, spec in edits:
-        if text not in lines[number - 1]:
+    for number, column, text, spec in sorted(edits, reverse=True):      # the last of a line first
+        before, line = lines[number - 1][:column], lines[number - 1][column:]
+        if text not in line or (column and not line.startswith(text)):
             return None
-        lines[number - 1] = lines[number - 1].replace(
+        lines[number - 1] = before + line.replace(
             text, "jax.lax.with_sharding_constraint(%s, jax.sharding.NamedSharding(mesh, jax.sharding.Partition"
             "Spec%s))" % (text, spec[1:]), 1)
     changed = folder + "/" + os.path.basename(path)
