@@ -163,9 +163,11 @@ is_meant(Import *in, const Asked *asked, const char *name)
 
 /* ... by a second name, which may be NULL */
 static bool
-asked_of_two(Import *in, const char *name, const char *other, int rank, Placement *p,
+asked_of_two(Import *in, const char *name, const char *other, const Value *v, Placement *p,
 	bool *annotated)
 {
+	int rank = v->type.rank - v->pair;
+
 	for (int i = in->nasked - 1; i >= 0; i--) {
 		Asked *asked = &in->asked[i];
 		Reading rd = {in, asked, ""};
@@ -177,7 +179,7 @@ asked_of_two(Import *in, const char *name, const char *other, int rank, Placemen
 				arena_printf(in->arena, "'%s' has %d dim%s", name, rank,
 					rank == 1 ? "" : "s"));
 		*annotated = true;
-		if (sharding_read(in, asked->placement, rank, p))
+		if (sharding_read(in, asked->placement, v->type.rank, v->pair, p))
 			return true;
 		diag_line(in->session, "--place %s", asked->text);
 		return false;
@@ -190,9 +192,9 @@ asked_of_two(Import *in, const char *name, const char *other, int rank, Placemen
 }
 
 bool
-asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
+asked_of(Import *in, const char *name, const Value *v, Placement *p, bool *annotated)
 {
-	return asked_of_two(in, name, NULL, rank, p, annotated);
+	return asked_of_two(in, name, NULL, v, p, annotated);
 }
 
 static void
@@ -240,7 +242,7 @@ asked_place(Import *in, const MlirOp *op)
 		name_value(in, name, v);
 	else if (in->explain && other && rt_same_name(in->explain, other))
 		name_value(in, other, v);
-	if (!asked_of_two(in, name, other, v->type.rank, &p, &asked))
+	if (!asked_of_two(in, name, other, v, &p, &asked))
 		return false;
 	if (!asked)
 		return true;

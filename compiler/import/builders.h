@@ -56,7 +56,7 @@ Builder import_op_random;
 Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */
 Builder import_op_constraint, import_op_manual;
-bool constrain(Import *in, const MlirAttr *sharding);
+bool constrain(Import *in, const MlirOp *op, const MlirAttr *sharding);
 /* shard_map.c */
 Builder import_op_custom_call, import_op_sharding;
 /* collectives.c */

@@ -19,11 +19,12 @@ place_value(Import *in, Value *x, const Placement *p)
 
 /* Of a scalar there is nothing to place. */
 bool
-constrain(Import *in, const MlirAttr *attr)
+constrain(Import *in, const MlirOp *op, const MlirAttr *attr)
 {
+	bool pair = op->types.n && type_is_complex(op->types.v[0]);
 	Placement p;
 
-	if (!sharding_read(in, attr, in->operands[0]->type.rank, &p))
+	if (!sharding_read(in, attr, in->operands[0]->type.rank, pair, &p))
 		return false;
 	bool says = p.rank > 0 && (p.open != (1u << p.rank) - 1 || placement_pieces(&p));
 	in->results[0] = says ? place_value(in, in->operands[0], &p) : in->operands[0];
@@ -53,7 +54,7 @@ import_op_constraint(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "a constraint has an operand and a sharding");
 	if (in->lifted) /* of a scalar */
 		return import_op_same(in, op, 0);
-	if (!constrain(in, attr))
+	if (!constrain(in, op, attr))
 		return false;
 	bool says = in->results[0] != in->operands[0] && !in->manual.n;
 	in->module->typed |= says && is_of_type(in, op);
@@ -93,17 +94,37 @@ bar_axes(Placement *p, const AxisList *axes)
 /* The shardings of operands or results, each with its spec. */
 static bool
 read_placements(Import *in, const MlirOp *op, const char *name, int n, const Type *types,
-	const AxisList *axes, Placement *written, Placement *specs)
+	const bool *pairs, const AxisList *axes, Placement *written, Placement *specs)
 {
 	const MlirAttr *list = attr_of(in, op, name);
 
 	if (!list || list->kind != MLIR_list || list->items.n != n)
 		return read_wrong(in, op->range, "%s does not have %d shardings", name, n);
 	for (int i = 0; i < n; i++) {
-		if (!sharding_read(in, list->items.v[i], types[i].rank, &written[i]))
+		if (!sharding_read(in, list->items.v[i], types[i].rank, pairs[i], &written[i]))
 			return false;
 		specs[i] = spec_of(&written[i], axes);
 		bar_axes(&written[i], axes);
+	}
+	return true;
+}
+
+/* Of operands, then of results, and which of them are complex. */
+static bool
+read_types(Import *in, const MlirOp *op, Type *types, bool *pairs)
+{
+	const MlirBlock *block = op->regions.v[0];
+	int n = in->noperands;
+
+	for (int i = 0; i < n; i++) {
+		const MlirParam *param = block->params.v[i];
+		types[i] = in->operands[i]->type;
+		pairs[i] = type_is_complex(param->type);
+	}
+	for (int i = 0; i < op->types.n; i++) {
+		pairs[n + i] = type_is_complex(op->types.v[i]);
+		if (!type_result(in, op, i, &types[n + i]))
+			return false;
 	}
 	return true;
 }
@@ -196,16 +217,14 @@ import_op_manual(Import *in, const MlirOp *op, int detail)
 		return false;
 
 	Type *types = NEW_ARRAY(in->arena, Type, n + nresults + 1);
+	bool *pairs = NEW_ARRAY(in->arena, bool, n + nresults + 1);
 	Placement *written = NEW_ARRAY(in->arena, Placement, n + nresults + 1);
 	Placement *specs = NEW_ARRAY(in->arena, Placement, n + nresults + 1);
-	for (int i = 0; i < n; i++)
-		types[i] = in->operands[i]->type;
-	for (int i = 0; i < nresults; i++)
-		if (!type_result(in, op, i, &types[n + i]))
-			return false;
-	if (!read_placements(in, op, "in_shardings", n, types, &axes, written, specs)
-		|| !read_placements(in, op, "out_shardings", nresults, types + n, &axes,
-			written + n, specs + n))
+	if (!read_types(in, op, types, pairs)
+		|| !read_placements(in, op, "in_shardings", n, types, pairs, &axes, written,
+			specs)
+		|| !read_placements(in, op, "out_shardings", nresults, types + n, pairs + n,
+			&axes, written + n, specs + n))
 		return false;
 	Value **results = in->results, **placed = NEW_ARRAY(in->arena, Value *, n + 1);
 	for (int i = 0; i < n; i++)

@@ -179,7 +179,8 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		const char *path = place_path(in, param->place), *name;
 		Type type;
 		if (!type_read(in, function, param->type, &type)
-			|| !own_sharding(in, function, "arg_attrs", i, type.rank, &sharding))
+			|| !own_sharding(in, function, "arg_attrs", i, param->type->rank,
+				&sharding))
 			return false;
 		if (!path)
 			path = arena_printf(in->session->arena, "arg%d", i);
@@ -188,10 +189,10 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->annotated = sharding != NULL;
 		v->range = param->range;
 		v->pair = type_is_complex(param->type);
-		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
+		if (sharding && !sharding_read(in, sharding, type.rank, v->pair, &v->placement))
 			return false;
 		name = told_name(in, place_text(in, param->place), path);
-		if (!asked_of(in, name, type.rank, &v->placement, &v->annotated))
+		if (!asked_of(in, name, v, &v->placement, &v->annotated))
 			return false;
 		v->kept = !is_donated(in, function, i);
 		const MlirAttr *memory =
@@ -224,13 +225,15 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		Value *v = make_unary(named(in->make, path), O_output, returned[i]);
 		if (!v)
 			return false;
-		if (!own_sharding(in, function, "res_attrs", i, v->type.rank, &sharding))
+		v->pair = returned[i]->pair;
+		if (!own_sharding(in, function, "res_attrs", i, v->type.rank - v->pair,
+			    &sharding))
 			return false;
-		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
+		if (sharding
+			&& !sharding_read(in, sharding, v->type.rank, v->pair, &v->placement))
 			return false;
 		v->annotated = sharding != NULL;
-		v->pair = returned[i]->pair;
-		if (!asked_of(in, name, v->type.rank, &v->placement, &v->annotated))
+		if (!asked_of(in, name, v, &v->placement, &v->annotated))
 			return false;
 		outputs[i] = v;
 		table_set(m->python, v->name, (void *)(given ? text : "the result"));

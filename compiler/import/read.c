@@ -134,7 +134,6 @@ type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
 	*type = lifts ? *in->lifted : type_of(elements[i].dtype, from->rank, from->dims);
 	type->dtype = elements[i].dtype;
 	if (pair && !in->parts) {
-		in->pairs = true;
 		if (type->rank == MAX_RANK)
 			return read_wrong(in, where, "a tensor of too many dims");
 		type->dims[type->rank++] = 2;

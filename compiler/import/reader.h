@@ -89,8 +89,7 @@ struct Import {
 	int nops;
 	int errors; /* told before anything was read */
 	Table *missing;
-	bool pairs; /* it has complex numbers */
-	int parts;  /* their parts are looked at, each by itself */
+	int parts; /* their parts are looked at, each by itself */
 	bool (*complex)(Import *in, const MlirOp *op, const ImportRow *row, bool *right);
 	const Type *lifted; /* a region of scalars is of tensors of this shape; or NULL */
 	Value *expression;  /* the last that a line of Python can place */
@@ -190,7 +189,8 @@ const char *place_name(Import *in, const MlirPlace *place, Range at);
 
 /* ---- shardings.c; false after a message */
 bool mesh_read(Import *in, const ImportOptions *options);
-bool sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p);
+/* `pair`: the last dim is that of complex numbers, of which the text knows nothing. */
+bool sharding_read(Import *in, const MlirAttr *attr, int rank, bool pair, Placement *p);
 /* Does the mesh of the text have it? */
 bool axis_is_known(Import *in, const char *name);
 /* Have they the sizes of the text?  Else a message. */
@@ -212,8 +212,8 @@ bool shard_maps_read(Import *in);
 
 /* ---- asked.c: placements that the command line asks for; false after a message */
 bool asked_read(Import *in, const ImportOptions *options);
-/* The placement of a value of this name, if one is asked for: then `annotated` is set. */
-bool asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated);
+/* The placement of a value, by this name, if one is asked for: then `annotated` is set. */
+bool asked_of(Import *in, const char *name, const Value *v, Placement *p, bool *annotated);
 /* What an op has made is placed. */
 bool asked_place(Import *in, const MlirOp *op);
 /* All of them were about something. */

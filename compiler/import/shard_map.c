@@ -246,8 +246,9 @@ import_op_sharding(Import *in, const MlirOp *op, int detail)
 	Numbers open = open_dims(in, op);
 
 	(void)detail;
-	if (!tiles || in->noperands != 1)
+	if (!tiles || in->noperands != 1 || op->types.n != 1)
 		return read_opaque(in, op, NULL);
-	const MlirAttr *sharding = tiles_sharding(in, tiles, in->operands[0]->type.rank, &open);
-	return sharding && constrain(in, sharding);
+	const MlirType *type = op->types.v[0];
+	const MlirAttr *sharding = tiles_sharding(in, tiles, type->rank, &open);
+	return sharding && constrain(in, op, sharding);
 }

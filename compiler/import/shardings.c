@@ -338,7 +338,7 @@ axes_read(Import *in, const char *mesh, List axes, AxisList *l)
 }
 
 bool
-sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
+sharding_read(Import *in, const MlirAttr *attr, int rank, bool pair, Placement *p)
 {
 	const MlirSharding *from = attr->sharding;
 	AxisList axes, used = {0};
@@ -346,7 +346,7 @@ sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
 	if (attr->kind != MLIR_sharding)
 		return read_wrong(in, attr->range, "this is no sharding");
 	*p = placement_none(rank);
-	rank -= in->pairs && from->dims.n + 1 == rank; /* a pair is never split */
+	rank -= pair; /* which is never split */
 	if (from->dims.n != rank)
 		return from->dims.n == 0
 			|| read_wrong(in, attr->range,

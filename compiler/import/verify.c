@@ -326,6 +326,5 @@ program_is_sound(Import *in)
 	for (int i = 0; i < table_count(in->called); i++)
 		if (!verify_function(in, table_value(in->called, i)))
 			return false;
-	in->pairs = false; /* until one is read */
 	return true;
 }
