@@ -237,7 +237,7 @@ print_xla(Compilation *c, const Output *out, Text *t)
 		return usage(c->session,
 			"--emit=xla goes with a JAX program and --xla=FILE: what XLA made of "
 			"it");
-	if (m->level == L_sharded)
+	if (m->level == L_resharded)
 		xla_note(&c->xla_notes, m);
 	if (m->level != L_scheduled)
 		return true;

@@ -49,6 +49,8 @@ bool python_is_copy(const Value *x, const Value *v);
 /* Is the operand the gradient of what the expression makes?  A constraint places that, too. */
 bool python_is_gradient(const Op *op, int operand, const Value *v);
 void text_python_placed(Text *t, const Module *m, const Placed *placed);
+/* ... before it is used there: an argument stays where it is. */
+void text_python_moved(Text *t, const Module *m, const Placed *placed, Range use);
 
 /* The value before it was moved. */
 const Value *unmoved(const Value *v);

@@ -26,10 +26,23 @@ python_rank(const Value *v)
 	return v->type.rank - v->pair;
 }
 
+/* What the loop of a scan takes of its stacks is of the scan's line, which makes something
+   else. */
+static bool
+is_taken_by_loop(const Value *v)
+{
+	const Op *op = v->def ? v->def->block->parent : NULL;
+
+	while (op && !(op_is_loop(op) && range_equal(op->range, v->range)))
+		op = op->block->parent;
+	return op;
+}
+
 bool
 python_can_place(const Module *m, const Value *v)
 {
-	return !m->typed && python_rank(v) > 0 && (v->range.file || python_name(m, v));
+	return !m->typed && python_rank(v) > 0 && (v->range.file || python_name(m, v))
+		&& !is_taken_by_loop(v);
 }
 
 bool
@@ -131,6 +144,22 @@ text_python_placed(Text *t, const Module *m, const Placed *placed)
 	text_printf(t, "%s:%d%s: with_sharding_constraint(%s, ",
 		source_path(m->session, v->range.file), v->range.line, column_text(m, v->range),
 		written);
+	text_partition_spec(t, m, v, &placed->placement);
+	text_add(t, ")");
+}
+
+void
+text_python_moved(Text *t, const Module *m, const Placed *placed, Range use)
+{
+	const Value *v = placed->value;
+	const char *name = v->def ? NULL : python_name(m, v);
+
+	if (!name) {
+		text_python_placed(t, m, placed);
+		return;
+	}
+	text_printf(t, "%s:%d%s: with_sharding_constraint(%s, ",
+		source_path(m->session, use.file), use.line, column_text(m, use), name);
 	text_partition_spec(t, m, v, &placed->placement);
 	text_add(t, ")");
 }

@@ -148,8 +148,8 @@ typedef struct XlaNotes {
 	XlaNote *all;
 	int n;
 } XlaNotes;
-/* At L_sharded: where what Python's expressions make is. */
-void xla_note(XlaNotes *notes, const Module *m);
+/* At L_resharded: which operands are moved before they are used. */
+void xla_note(XlaNotes *notes, Module *m);
 void emit_xla(const Timeline *timeline, const XlaPlan *plan, const XlaNotes *notes,
 	const char *format, Text *t);
 

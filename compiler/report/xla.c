@@ -7,10 +7,16 @@
  *   train.py:19   XLA   98.3 kB  112 us  8 all-reduce over model
  *                 here  24.6 kB   36 us  4 all-reduce over model
  *
- * Both are priced by our links, one after the other. Where XLA receives more, what the line
- * makes is placed here as the program could ask for.
+ * Both are priced by our links, one after the other. Where XLA receives more, an operand that
+ * is moved here could be asked for there:
+ *
+ *   train.py:13: with_sharding_constraint(x, P(None, 'model'))
+ *
+ * What propagation finds is not told, as XLA has it, too; and what XLA then does, only XLA
+ * tells.
  */
 #include <string.h>
+#include "cost/ledger.h"
 #include "cost/timeline.h"
 #include "report/proposals.h"
 #include "report/report.h"
@@ -209,28 +215,42 @@ text_match(Text *t, const Beside *beside)
 			100 * known / all);
 }
 
-/* ---- what would bring XLA here -------------------------------------------------- */
+/* ---- what could bring XLA here --------------------------------------------------- */
+
+/* That the value is there before it is used is news to XLA: propagation, which is Shardy's on
+   both sides, has it elsewhere, and the program asks for nothing.  Parts of a sum are left
+   out, as a constraint would say no more than where their sum is. */
+static bool
+is_news(const Module *m, const Transfer *transfer)
+{
+	const Op *op = transfer->op;
+
+	return op->kind == O_reshard && !op->requested && op->range.line
+		&& !transfer->before.nunreduced && python_can_place(m, transfer->value)
+		&& python_can_say(m, transfer->value, &transfer->after);
+}
 
 void
-xla_note(XlaNotes *notes, const Module *m)
+xla_note(XlaNotes *notes, Module *m)
 {
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->nresults; i++) {
-			const Value *v = op->results[i];
-			Placed placed = {v, v->placement};
-			Text t = {0};
-			if (!m->python || !v->range.file || placement_pieces(&v->placement) == 0
-				|| !python_can_say(m, v, &v->placement))
-				continue;
-			text_python_placed(&t, m, &placed);
-			XlaNote new = {source_path(m->session, v->range.file), v->range.line,
-				text_take(&t, m->arena)};
-			bool known = false;
-			for (int k = 0; k < notes->n && !known; k++)
-				known = !strcmp(notes->all[k].text, new.text);
-			if (!known)
-				APPEND(m->arena, notes->all, notes->n, new);
-		}
+	const Ledger *ledger = module_ledger(m);
+
+	for (int i = 0; m->python && i < ledger->n; i++) {
+		const Transfer *transfer = &ledger->transfers[i];
+		const Range *at = &transfer->op->range;
+		Placed placed = {transfer->value, transfer->after};
+		Text t = {0};
+		bool known = false;
+		if (!is_news(m, transfer))
+			continue;
+		text_python_moved(&t, m, &placed, *at);
+		XlaNote new = {source_path(m->session, at->file), at->line,
+			text_take(&t, m->arena)};
+		for (int k = 0; k < notes->n && !known; k++)
+			known = !strcmp(notes->all[k].text, new.text);
+		if (!known)
+			APPEND(m->arena, notes->all, notes->n, new);
+	}
 }
 
 static void
@@ -249,8 +269,8 @@ text_notes(Text *t, const Beside *beside, const XlaNotes *notes)
 				continue;
 			text_printf(t, "%s  %s\n",
 				any ? ""
-				    : "\nwhere XLA receives more, values are here as this "
-				      "would have them:\n",
+				    : "\nwhere XLA receives more, this is moved here before it "
+				      "is used on the line; XLA may do so if asked:\n",
 				note->text);
 			any = true;
 			written++;

@@ -6,7 +6,8 @@
 Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of advice.py, called.py and
 rows.py in tests/import/Inputs/ and of samples/jax/ is written into the source: an expression inside with_sharding_constraint,
 or another sharding of an argument.  JAX lowers that again, and a device receives what was
-told, to its three digits.
+told, to its three digits.  What --xla says to write into moved.py is written, and XLA's
+partition sends less.
 """
 import os
 import re
@@ -19,16 +20,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SAMPLES, INPUTS = ROOT + "/samples/jax", ROOT + "/tests/import/Inputs"
 sys.dont_write_bytecode = True
 sys.path[:0] = [SAMPLES, INPUTS]
-try:
-    import lowering
-except ImportError as missing:
-    print("skipped: %s" % missing)
-    sys.exit(77)
+from jax_plans import partitioned, stats_of  # skips without jax  # noqa: E402
+import lowering  # noqa: E402
 import jax  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec as P  # noqa: E402
 
 ADVICE = re.compile(r"(?:avoid it|moves less, but is slower): (.*?)  \(a device then receives (\S+ \S+) in all")
-ENTRIES = {"advice.py": "both", "called.py": "step", "rows.py": "step"}
+ENTRIES = {"advice.py": "both", "called.py": "step", "rows.py": "step", "moved.py": "step"}
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 GIVEN = []
 lowering.main = lambda function, *args, donate=(): GIVEN.append((function, args, donate))
@@ -67,8 +65,9 @@ def run(shdc, text, folder, *options):
     return done.stdout + done.stderr
 
 
-def pasted(path, advice, folder):
-    """(path, placements) of the program as the advice would have it; None: not all of it can be."""
+def pasted(path, advice, folder, everywhere=False):
+    """(path, placements) of the program as the advice would have it, once on a line or everywhere; None: not all of
+    it can be."""
     placements, edits = {}, []
     for part in re.split(r", (?=in_shardings of|[\w./]+\.py:\d+(?::\d+)?: )", advice):
         argument = re.match(r"in_shardings of (.*?): (P\(.*\))$", part)
@@ -86,9 +85,10 @@ def pasted(path, advice, folder):
         before, line = lines[number - 1][:column], lines[number - 1][column:]
         if text not in line or (column and not line.startswith(text)):
             return None
-        lines[number - 1] = before + line.replace(
-            text, "jax.lax.with_sharding_constraint(%s, jax.sharding.NamedSharding(mesh, jax.sharding.Partition"
-            "Spec%s))" % (text, spec[1:]), 1)
+        written = ("jax.lax.with_sharding_constraint(%s, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec"
+                   "%s))" % (text, spec[1:]))
+        lines[number - 1] = before + (re.sub(r"(?<!\w)%s(?!\w)" % re.escape(text), lambda _, w=written: w, line)
+                                      if everywhere else line.replace(text, written, 1))
     changed = folder + "/" + os.path.basename(path)
     with open(changed, "w", encoding="utf-8") as out:
         out.write("\n".join(lines) + "\n")
@@ -107,6 +107,34 @@ def told_right(shdc, path, advice, bytes_told, folder):
     return None if abs(got - wanted) <= max(1, wanted / 190) else "%d bytes instead of %s" % (got, bytes_told)
 
 
+def received(path):
+    """XLA's program after partitioning, and the bytes that a device then receives."""
+    function, args, _ = taken(path)
+    dump = partitioned(function, args)
+    beside = stats_of(lowered(path, {}), "--xla=" + dump, "--emit=xla.json")
+    return dump, beside["all"]["xla"]["wire_bytes"]
+
+
+def sends_less(shdc, path, folder):
+    """[(line that --xla says to write, None or what is wrong)]"""
+    (dump, now), found = received(path), []
+    told = run(shdc, lowered(path, {}), folder, "--emit=xla", "--xla=" + dump)
+    for line in re.findall(r"^  (\S+: with_sharding_constraint\(.*\))$", told, re.M):
+        changed = pasted(path, line, folder, everywhere=True)
+        then = received(changed[0])[1] if changed else None
+        found.append((line, "it cannot be pasted" if not changed else
+                      None if then < now else "XLA sends %d bytes, and sent %d" % (then, now)))
+    return found or [("of " + os.path.basename(path), "nothing is told to write")]
+
+
+def report(name, wrong):
+    """Is it right?"""
+    print("%sok - %s" % ("not " if wrong else "", name))
+    if wrong:
+        print("# " + wrong[:600].replace("\n", "\n# "))
+    return not wrong
+
+
 def main():
     shdc, passed, failed = os.path.abspath(sys.argv[1]), 0, 0
     programs = ["%s/%s" % (INPUTS, n) for n in ENTRIES] + sorted(
@@ -114,13 +142,14 @@ def main():
     for path in programs:
         with tempfile.TemporaryDirectory() as folder:
             remarks = run(shdc, lowered(path, {}), folder, "--check", "-Rreshard")
-            for advice, bytes_told in dict.fromkeys(ADVICE.findall(remarks)):
-                wrong = told_right(shdc, path, advice, bytes_told, folder)
-                passed += wrong is None
-                failed += wrong is not None
-                print("%sok - %s: %s (%s)" % ("not " if wrong else "", os.path.basename(path), advice, bytes_told))
-                if wrong:
-                    print("# " + wrong[:600].replace("\n", "\n# "))
+            results = [("%s (%s)" % found, told_right(shdc, path, *found, folder))
+                       for found in dict.fromkeys(ADVICE.findall(remarks))]
+            if path.endswith("/moved.py"):
+                results += sends_less(shdc, path, folder)
+        for name, wrong in results:
+            right = report("%s: %s" % (os.path.basename(path), name), wrong)
+            passed += right
+            failed += not right
     print("%d passed, %d failed, 0 skipped" % (passed, failed))
     return failed > 0 or not passed
 
