@@ -13,7 +13,10 @@
 #include "sched/overlap/overlap.h"
 
 enum {
-	TASTES = 8,
+	TASTES = 9,
+	FROM_END = 2,	  /* the first that is */
+	SHAKEN = 6,	  /* from the second on: what they put in order is not the program's */
+	ALWAYS = 5,	  /* so many of them of graphs of any size */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
@@ -68,15 +71,16 @@ taste_of(int i)
 {
 	static const Taste tastes[TASTES] = {
 		{FIRST_program, SHARE_never, false, 0, 0},
-		{FIRST_program, SHARE_always, false, 0, 0},
-		{FIRST_tail, SHARE_never, false, 0, 0},
-		{FIRST_path, SHARE_never, false, 0, 0},
 		{FIRST_path, SHARE_soon, true, 0, 0},
-		{FIRST_path, SHARE_always, true, 0, 0},
+		{FIRST_from_end, SHARE_soon, false, 0, 0},
+		{FIRST_from_end, SHARE_never, false, 0, 0},
+		{FIRST_from_end, SHARE_soon, false, 0, 0},
+		{FIRST_tail, SHARE_never, false, 0, 0},
 		{FIRST_tail, SHARE_always, true, 0, 0},
 		{FIRST_order, SHARE_never, false, 0, 0},
+		{FIRST_program, SHARE_always, false, 0, 0},
 	};
-	Taste taste = tastes[i < TASTES ? i : 2 + i % (TASTES - 3)];
+	Taste taste = tastes[i < TASTES ? i : 1 + i % SHAKEN];
 
 	taste.shake = i < TASTES ? 0 : i;
 	return taste;
@@ -88,15 +92,20 @@ best_order(Graph *g, First first, int64_t within)
 	Order best = plain_schedule(g);
 	Listing *list = listing_new(g);
 	int64_t bound = least_time(g);
-	int tries = TASTES + (g->n ? BY_CHANCE / g->n : 0);
+	int tries = ALWAYS + (g->n ? BY_CHANCE / g->n : 0);
 	int later = g->n && !g->held ? LATER / g->n : 0;
 	Taste of_best = taste_of(0);
+	bool newer = true;
 
 	for (int i = 0; i < tries + later && !is_good(&best, bound); i++) {
 		Taste taste = i < tries ? taste_of(i) : of_best;
 		taste.later = i < tries ? 0 : i;
 		if (taste.first < first)
 			continue;
+		if (taste.first == FIRST_from_end && newer) {
+			graph_find_from_end(g, i <= FROM_END ? NULL : &best);
+			newer = false;
+		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
 		const Order *order =
 			list_schedule(list, taste, lesser(within, best.time - worth));
@@ -104,6 +113,7 @@ best_order(Graph *g, First first, int64_t within)
 			continue;
 		keep(&best, order, g->n);
 		listing_keep(list);
+		newer = true;
 		of_best = taste;
 	}
 	return best;

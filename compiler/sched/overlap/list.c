@@ -397,9 +397,10 @@ static int64_t
 key_of(Listing *list, const Job *job)
 {
 	int64_t own = list->taste.first == FIRST_tail ? job->task.picoseconds : 0;
+	int64_t path = list->taste.first == FIRST_from_end ? job->from_end : job->path;
 	uint64_t most = list->taste.shake ? (uint64_t)list->longest / 2 : 0;
 
-	return add_picoseconds(job->path - own, (int64_t)(draw(list) % (most + 1)));
+	return add_picoseconds(path - own, (int64_t)(draw(list) % (most + 1)));
 }
 
 /* Transfers may begin from when on they might in the best order, some at any time that the

@@ -29,9 +29,10 @@ typedef struct Job {
 		struct Job *to;
 		struct Edge *next;
 	} * after;
-	int64_t key;  /* path, as a taste sees it */
-	int64_t path; /* the longest way from its begin to the end of the block */
-	int waits;    /* of those before it, not yet in order */
+	int64_t key;	  /* path, as a taste sees it */
+	int64_t path;	  /* the longest way from its begin to the end of the block */
+	int64_t from_end; /* by graph_find_from_end() */
+	int waits;	  /* of those before it, not yet in order */
 } Job;
 
 typedef struct Held Held;
@@ -62,10 +63,11 @@ typedef struct Written {
 
 /* Of what can run, what comes first. */
 typedef enum First {
-	FIRST_path,    /* what has the longest way before it */
-	FIRST_tail,    /* ... without itself */
-	FIRST_program, /* what the program has first */
-	FIRST_order,   /* ... of transfers that can begin, too */
+	FIRST_path,	/* what has the longest way before it */
+	FIRST_tail,	/* ... without itself */
+	FIRST_from_end, /* what begins first in an order that is made from the end */
+	FIRST_program,	/* what the program has first */
+	FIRST_order,	/* ... of transfers that can begin, too */
 } First;
 
 /* Which collectives that move alike are one transfer: */
@@ -203,6 +205,10 @@ Listing *listing_new(Graph *g);
 const Order *list_schedule(Listing *list, Taste taste, int64_t within);
 /* The last order is the best so far. */
 void listing_keep(Listing *list);
+
+/* backward.c: how long before the end each begins in an order that is made from there, with
+   what is last in `order` first; NULL: what has the longest way there */
+void graph_find_from_end(Graph *g, const Order *order);
 
 /* best.c */
 /* As the program has it, nothing beside it. */
