@@ -15,7 +15,8 @@
 /* A collective of a loop that may be begun a trip before it is needed, or left to the next. */
 typedef struct Pipelined {
 	Op *op;
-	bool early; /* or late */
+	bool early;   /* or late */
+	bool carried; /* it is made of what the trip before hands on to it */
 	bool taken;
 } Pipelined;
 

@@ -3,6 +3,7 @@
  * or late, and the stage of each op.
  *
  *   W = all-gather(Ws[i])        early: it needs the counter and what the loop hands on
+ *   V = all-gather(v); v = f(v)  early: what is carried to it is, too
  *   s = s + all-reduce(f(h))     late: what needs it is a sum that is only carried on
  *   h = all-reduce(dot(h, W))    neither: the next trip's product needs it
  *
@@ -14,8 +15,10 @@
 /* What is known of values, by id. */
 typedef enum Known {
 	KNOWN_no,
-	KNOWN_early, /* without what a trip before it made */
-	KNOWN_any,   /* ... and for nothing */
+	KNOWN_before,  /* of what the trip before ends with, and no work of this one */
+	KNOWN_carried, /* of what is carried, no work being needed for that in any trip */
+	KNOWN_early,   /* without what a trip before it made */
+	KNOWN_any,     /* ... and for nothing */
 } Known;
 
 /* An op that reads a value, as that operand. */
@@ -80,6 +83,14 @@ is_for_nothing(const Op *op)
 		|| value_is_literal(op->results[0]);
 }
 
+/* What needs it is not put off. */
+static bool
+stays(const Op *op)
+{
+	return op_is_product(op) || op_is_grouped(op) || op_communicates(op) || op->nbodies
+		|| op->external || op->kind == O_fence || op->kind == O_sort;
+}
+
 static Known
 known_of(const Search *search, const Op *op)
 {
@@ -92,6 +103,8 @@ known_of(const Search *search, const Op *op)
 		Known of = search->known[op->operands[i]->id];
 		known = of < known ? of : known;
 	}
+	if (known < KNOWN_early && stays(op) && !op_communicates(op))
+		return KNOWN_no;
 	return known == KNOWN_any && !is_for_nothing(op) ? KNOWN_early : known;
 }
 
@@ -102,6 +115,29 @@ reach(Search *search, Value *v)
 		return;
 	search->reached[v->id] = true;
 	search->waiting[search->nwaiting++] = v;
+}
+
+/* Carried values are known as what is carried on; false if one is now known less. */
+static bool
+find_known(Search *search)
+{
+	const Block *body = search->body;
+	bool same = true;
+
+	for (const Op *op = body->first; op; op = op->next) {
+		Known known = known_of(search, op);
+		for (int i = 0; i < op->nresults; i++)
+			search->known[op->results[i]->id] = known;
+	}
+	for (int i = 0; i < body->nparams; i++) {
+		Known *known = &search->known[body->params[i]->id];
+		if (*known != KNOWN_carried
+			|| search->known[body->last->operands[i]->id] >= KNOWN_carried)
+			continue;
+		*known = KNOWN_before;
+		same = false;
+	}
+	return same;
 }
 
 static Search
@@ -118,30 +154,20 @@ search_begin(Arena *a, const Op *loop)
 		.waiting = NEW_ARRAY(a, Value *, m->nvalues + 1),
 		.reached = NEW_ARRAY(a, bool, m->nvalues + 1)};
 	for (int i = 0; i < body->nparams; i++)
-		if (!i || loop_hands_on(loop, i))
-			search.known[body->params[i]->id] = KNOWN_any;
-	for (Op *op = body->first; op; op = op->next) {
+		search.known[body->params[i]->id] =
+			!i || loop_hands_on(loop, i) ? KNOWN_any : KNOWN_carried;
+	for (Op *op = body->first; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {
 			User *user = NEW(a, User);
 			*user = (User){op, i, search.users[op->operands[i]->id]};
 			search.users[op->operands[i]->id] = user;
 		}
-		Known known = known_of(&search, op);
-		for (int i = 0; i < op->nresults; i++)
-			search.known[op->results[i]->id] = known;
-	}
+	while (!find_known(&search))
+		;
 	return search;
 }
 
 /* ---- late --------------------------------------------------------------------------- */
-
-/* What needs it is not put off. */
-static bool
-stays(const Op *op)
-{
-	return op_is_product(op) || op_is_grouped(op) || op_communicates(op) || op->nbodies
-		|| op->external || op->kind == O_fence || op->kind == O_sort;
-}
 
 /* Reaches all that something is made of which is not put off, in this trip or before. */
 static void
@@ -180,23 +206,25 @@ reach_made(Search *search)
 
 /* ---- stages ---------------------------------------------------------------------------- */
 
-/* Early is what early collectives are made of. */
+/* Early is what early collectives are made of, in this trip or before. */
 static void
-set_early(const Search *search, Staged *s)
+set_early(Search *search, Staged *s)
 {
-	bool *wanted = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
-
 	for (int i = 0; i < s->loop->n; i++)
 		if (s->loop->candidates[i].taken && s->loop->candidates[i].early)
-			wanted[s->loop->candidates[i].op->results[0]->id] = true;
-	for (const Op *op = s->body->last->prev; op; op = op->prev) {
-		bool early = op->nresults == 1 && wanted[op->results[0]->id]
-			&& search->known[op->results[0]->id] == KNOWN_early;
-		if (early)
-			s->stage[op->id] = STAGE_early;
-		for (int i = 0; early && i < op->noperands; i++)
-			wanted[op->operands[i]->id] = true;
+			reach(search, s->loop->candidates[i].op->results[0]);
+	while (search->nwaiting) {
+		const Value *v = search->waiting[--search->nwaiting];
+		if (search->known[v->id] == KNOWN_any)
+			continue;
+		if (v->def)
+			s->stage[v->def->id] = STAGE_early;
+		else
+			reach(search, s->body->last->operands[v->index]);
+		for (int i = 0; v->def && i < v->def->noperands; i++)
+			reach(search, v->def->operands[i]);
 	}
+	search->reached = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
 }
 
 /* Late is what is made of late collectives, and these. */
@@ -212,17 +240,33 @@ set_late(Search *search, Staged *s)
 			s->stage[op->id] = STAGE_late;
 }
 
-/* What is changed in place is read by nothing of a later stage: that would read it changed. */
+/* Is a value read so many stages behind that one? */
+static bool
+is_read_behind(const Search *search, const Staged *s, const Value *v, int stage)
+{
+	for (const User *user = search->users[v->id]; user; user = user->next)
+		if (user->op != s->body->last && s->stage[user->op->id] > stage)
+			return true;
+	return false;
+}
+
+/* What is changed in place is read by nothing of a later stage, nor as what the trip before
+   made by one that is later still: that would read it changed. */
 static bool
 keeps_places(const Search *search, const Staged *s)
 {
-	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
-		for (const User *user = op_changes(op) ? search->users[op->operands[0]->id]
-						       : NULL;
-			user; user = user->next)
-			if (user->op != s->body->last
-				&& s->stage[user->op->id] > s->stage[op->id])
-				return false;
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
+		const Value *v = op_changes(op) ? op->operands[0] : NULL;
+		int stage = s->stage[op->id];
+		if (!v)
+			continue;
+		if (is_read_behind(search, s, v, stage))
+			return false;
+		if (!v->def
+			&& is_read_behind(search, s, s->body->last->operands[v->index],
+				stage + 1))
+			return false;
+	}
 	return true;
 }
 
@@ -266,11 +310,15 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 		if (!op_communicates(op) || op->nresults != 1)
 			continue;
 		const Value *v = op->results[0];
-		Pipelined c = {.op = op, .early = search->known[v->id] != KNOWN_no};
-		if (c.early || !search->reached[v->id])
+		Known known = search->known[v->id];
+		bool needed = search->reached[v->id], carried = known == KNOWN_carried;
+		Pipelined c = {.op = op,
+			.early = known >= KNOWN_early || (carried && needed),
+			.carried = carried};
+		if (c.early || !needed)
 			APPEND(a, loop->candidates, loop->n, c);
 		else
-			op->trip = TRIP_needed;
+			op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
 	}
 }
 
@@ -310,22 +358,35 @@ tell_of_branches(const Block *b, bool inside)
 	}
 }
 
-/* If all can't be taken, those that would be late can't. */
+/* Are all of these to be taken? */
+static bool
+can_take(Staged *s, bool late, bool carried)
+{
+	for (int i = 0; i < s->loop->n; i++) {
+		Pipelined *c = &s->loop->candidates[i];
+		c->taken = c->early ? carried || !c->carried : late;
+	}
+	return stages_find(s);
+}
+
+/* If all can't be taken, those can't that are made of what is carried, or those that would be
+   late, or neither. */
 static void
 keep_possible(PipelinedLoop *loop, Arena *a)
 {
 	Staged s = {.arena = a, .loop = loop};
+	bool possible = can_take(&s, true, true);
+	OtherTrip why = s.trips > s.most - s.least ? TRIP_in_place : TRIP_few;
 	int kept = 0;
 
-	for (int i = 0; i < loop->n; i++)
-		loop->candidates[i].taken = true;
-	bool possible = stages_find(&s);
+	if (!possible && !can_take(&s, true, false) && !can_take(&s, false, true))
+		can_take(&s, false, false);
 	for (int i = 0; i < loop->n; i++) {
-		const Pipelined *c = &loop->candidates[i];
-		if (possible || c->early)
-			loop->candidates[kept++] = (Pipelined){c->op, c->early, false};
+		Pipelined c = loop->candidates[i];
+		if (c.taken)
+			loop->candidates[kept++] = (Pipelined){c.op, c.early, c.carried, false};
 		else
-			c->op->trip = s.trips > s.most - s.least ? TRIP_in_place : TRIP_few;
+			c.op->trip = why;
 	}
 	loop->n = kept;
 }
