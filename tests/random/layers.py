@@ -1,5 +1,5 @@
 """Loops through stacks of weights, as trips are pipelined: each weight is placed anew, so
-it may be gathered, sums are only carried on.  A part of generate.py's Generator."""
+it may be gathered, sums are only carried on.  A weight may be carried, too.  A part of generate.py's Generator."""
 from program import MOST_ELEMENTS, Assign, Block, Value
 
 LAYERS = 0.12           # of the programs have some
@@ -36,6 +36,13 @@ class LayerOps:
         e = self.add(text, [a, b], a.dtype, dims)
         return self.placed(e) if self.chance(0.7) else e
 
+    def weight_of(self, v, stack, i):
+        """A weight of what is carried, and what makes the next of it."""
+        at = "%s[%s]" % (v.name, i.name) if stack else v.name
+        w = self.add(at, [v, i] if stack else [v], v.dtype, v.dims[stack:])
+        form = self.random.choice(["flip(%w, 0)", "%w - %l", "maximum(%w, %l)"])
+        return w, Assign(at, form.replace("%w", w.name).replace("%l", self.literal(v.dtype)))
+
     def op_layers(self):
         r = self.random
         trips, rank = r.randint(2, MOST_TRIPS), r.choice([1, 2, 2])
@@ -55,6 +62,11 @@ class LayerOps:
             for y in sums[-1][:1 + stack]:
                 carried.append(y)
                 inits.append("zeros(%s)" % Value("", dtype, y.dims).type())
+        own, stack = None, self.chance(0.6)
+        if self.chance(0.4):
+            own = self.a_var(dtype, [trips] * stack + dims)
+            carried.append(own)
+            inits.append(self.fresh(dtype, own.dims).name)
         i = Value(self.name(), "i32", [])
         parts = [Value(self.name(), dtype, dims) for _ in ws]
         p, values, vars_ = self.program, self.values, self.vars
@@ -63,9 +75,15 @@ class LayerOps:
         self.values = values + carried + [i] + parts
         self.vars = vars_ + carried
         self.depth += 1
-        for w in parts:
+        weights, last = list(parts), []
+        if own:
+            w, change = self.weight_of(own, stack, i)
+            weights.append(w)
+            (p.statements if self.chance(0.5) else last).append(change)
+        for w in weights:
             self.layer(h, w, sums, i)
             sums = []
+        p.statements += last
         made, p.statements = p.statements, outside
         self.values = values + p.params[params:]
         self.vars = vars_
