@@ -102,8 +102,8 @@ argument(const Nest *n, const Node *x)
 static const char *
 element(const Nest *n, const Node *x)
 {
-	const char *index = affine(n, x->index, false);
 	int param = n->param_of[x->id];
+	const char *index = affine(n, param < 0 ? &n->k->store : x->index, false);
 
 	return param < 0 ? arena_printf(n->arena, "out[%s]", index)
 			 : arena_printf(n->arena, "a%d[%s]", param, index);

@@ -42,15 +42,30 @@ affine_add_scaled(Arena *a, Affine *sum, const Affine *x, int64_t scale)
 		sum->terms = terms_scaled(a, x->terms, scale, sum->terms);
 }
 
+/* The first term from there on that only a run knows; those before it add to the offset. */
+static const Term *
+skip_known(const Term *t, int64_t *offset)
+{
+	for (; t && t->at->kind == NODE_clamp; t = t->next) {
+		const Node *number = t->at->args[0];
+		if (!number || number->kind != NODE_constant || number->op->kind != O_constant)
+			break;
+		int64_t at = lesser(op_int(number->op, A_value), t->at->limit);
+		*offset += t->scale * greater(at, 0);
+	}
+	return t;
+}
+
 bool
 affine_equal(const Affine *a, const Affine *b)
 {
-	const Term *s = a->terms, *t = b->terms;
+	int64_t from_a = a->offset, from_b = b->offset;
+	const Term *s = skip_known(a->terms, &from_a), *t = skip_known(b->terms, &from_b);
 
-	for (; s && t; s = s->next, t = t->next)
+	for (; s && t; s = skip_known(s->next, &from_a), t = skip_known(t->next, &from_b))
 		if (s->at != t->at || s->scale != t->scale)
 			return false;
-	return s == t && a->offset == b->offset && !memcmp(a->coef, b->coef, sizeof a->coef);
+	return s == t && from_a == from_b && !memcmp(a->coef, b->coef, sizeof a->coef);
 }
 
 void
