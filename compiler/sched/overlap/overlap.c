@@ -587,7 +587,18 @@ combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 	return schedule_so(m, made, apart.way, INT64_MAX);
 }
 
-/* What was to be had if a device had more memory, where that is to be seen. */
+static bool
+has_loops(const Module *m)
+{
+	const Op *op = m->entry->first;
+
+	while (op && !op_is_loop(op))
+		op = op_following(op, m->entry);
+	return op != NULL;
+}
+
+/* What was to be had if a device had more memory, where that is to be seen; its loops may then
+   have trips beside each other that they have not now. */
 static void
 tell_full(Module *m, Scheduled is, int64_t serial)
 {
@@ -598,6 +609,8 @@ tell_full(Module *m, Scheduled is, int64_t serial)
 		return;
 	text_add(&t, "with more memory a run takes ");
 	text_picoseconds(&t, free);
+	if (overlaps[m->overlap].pipelines && has_loops(m))
+		text_add(&t, " or less");
 	text_add(&t, "; within ");
 	text_memory(&t, (double)m->mesh.target->hbm_bytes);
 	text_add(&t,
