@@ -24,16 +24,17 @@ typedef struct Tried {
 typedef struct Try {
 	Module *module;
 	const Pipelining *pipelining;
-	bool spare; /* memory is not asked for */
+	bool spare;  /* memory is not asked for */
+	bool pieces; /* products are done in pieces where that pays */
 	Tried *tried;
 } Try;
 
-/* What it takes from here on; NULL: it can't be. */
+/* What it takes from that pass on; NULL: it can't be. */
 static const Timeline *
-find_out(Module *m, Tried *tried)
+find_out_from(const char *pass, Module *m, Tried *tried)
 {
 	if (!pipeline_run(m, L_scheduled,
-		    &(PipelineOptions){.start_at = "fuse", .verified = true}))
+		    &(PipelineOptions){.start_at = pass, .verified = true}))
 		return NULL;
 	const Timeline *timeline = timeline_walk(m, m->arena);
 	const Plan *plan = plan_build(m);
@@ -41,6 +42,12 @@ find_out(Module *m, Tried *tried)
 	tried->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
 	tried->through = true;
 	return timeline;
+}
+
+static const Timeline *
+find_out(Module *m, Tried *tried)
+{
+	return find_out_from("fuse", m, tried);
 }
 
 /* In a copy of this process the module is nobody else's. */
@@ -60,8 +67,8 @@ try_it(void *data, int64_t i)
 		m->mesh.target = target;
 	}
 	bool changed = pipelining_apply(p);
-	const Timeline *timeline = find_out(m, t->tried);
-	if (!timeline || changed)
+	const Timeline *timeline = find_out_from(t->pieces ? "decompose" : "fuse", m, t->tried);
+	if (!timeline || changed || t->pieces)
 		return;
 	int64_t *exposed = NEW_ARRAY(m->arena, int64_t, m->nops + 1);
 	for (int k = 0; k < timeline->n; k++)
@@ -78,15 +85,31 @@ tried_bytes(int n)
 }
 
 static Tried *
-tried_new(Module *m, const Pipelining *p, int n, bool spare)
+tried_so(Try t, int n)
 {
-	Try t = {m, p, spare, shared_new(tried_bytes(n))};
-
+	t.tried = shared_new(tried_bytes(n));
 	if (!t.tried || !work_apart(try_it, &t))
 		out_of_memory();
 	if (!t.tried->through)
 		die("what the program takes was not found out");
 	return t.tried;
+}
+
+static Tried *
+tried_new(Module *m, const Pipelining *p, int n, bool spare)
+{
+	return tried_so((Try){.module = m, .pipelining = p, .spare = spare}, n);
+}
+
+/* With products in pieces. */
+static Tried
+tried_in_pieces(Module *m, const Pipelining *p, int n)
+{
+	Tried *shared = tried_so((Try){.module = m, .pipelining = p, .pieces = true}, n);
+	Tried tried = {shared->through, shared->time, shared->peak};
+
+	shared_free(shared, tried_bytes(n));
+	return tried;
 }
 
 static void
@@ -139,6 +162,34 @@ choose_apart(Module *m, Pipelining *p, int n, int64_t limit, int64_t *least, int
 	shared_free(tried, tried_bytes(n));
 }
 
+/* What trips beside each other hold, pieces may lack: where memory is almost full and products
+   are done in pieces, trips are left as they are if a run with pieces is quicker so. */
+static void
+keep_room(Module *m, Pipelining *p, const bool *best, int n, Tried taken, int64_t limit)
+{
+	enum { ALMOST = 16 };
+	bool *none = NEW_ARRAY(p->arena, bool, n), any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= best[i];
+	if (!any || !overlaps[m->overlap].divides || taken.peak <= limit - limit / ALMOST)
+		return;
+	take(p, none);
+	const Tried plain = tried_in_pieces(m, p, n);
+	take(p, best);
+	if (plain.time >= taken.time || plain.peak > limit)
+		return;
+	const Tried beside = tried_in_pieces(m, p, n);
+	if (beside.time <= plain.time)
+		return;
+	take(p, none);
+	n = 0;
+	for (int i = 0; i < p->n; i++)
+		for (int c = 0; c < p->loops[i].n; c++)
+			if (best[n++])
+				p->loops[i].candidates[c].op->trip = TRIP_dearer;
+}
+
 /* Into `takes` what a run then takes; NULL: what is not taken says why. */
 static void
 choose_trips(Module *m, Pipelining *p, Tried *takes)
@@ -171,8 +222,11 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
 	choose_apart(m, p, n, limit, &least, &peak);
+	const Tried run = {.through = true, .time = least, .peak = peak};
 	if (takes)
-		*takes = (Tried){.through = true, .time = least, .peak = peak};
+		*takes = run;
+	else
+		keep_room(m, p, best, n, run, limit);
 	shared_free(plain, tried_bytes(n));
 }
 
