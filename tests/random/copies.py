@@ -16,6 +16,7 @@ import stats
 MOVES = {"parameter", "constant", "reshape", "slice", "transpose", "broadcast", "concatenate",
          "dynamic-slice", "dynamic-update-slice", "reverse", "return", "tuple", "add", "multiply",
          "remainder", "subtract"}
+OF_TRIPS = 64       # bytes
 NUMBERS = {"add", "multiply", "remainder", "subtract"}     # of where a part begins
 
 
