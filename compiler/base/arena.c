@@ -8,10 +8,12 @@
  * and should not miss the page table too.  The first chunk is small: many arenas hold
  * little.
  */
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base.h"
 
@@ -19,7 +21,7 @@ enum {
 	FIRST_BYTES = 16 * 1024,
 	CHUNK_BYTES = 256 * 1024,
 	HUGE_BYTES = 2 * 1024 * 1024,
-	KEPT_BYTES = 64 * 1024 * 1024, /* that are free, at most */
+	KEPT_BYTES = 64 * 1024 * 1024, /* that are free at the end of the heap, at most */
 	ALIGNMENT = 16
 };
 

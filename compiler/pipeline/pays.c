@@ -180,7 +180,7 @@ keep_room(Module *m, Pipelining *p, const bool *best, int n, Tried taken, int64_
 	if (plain.time >= taken.time || plain.peak > limit)
 		return;
 	const Tried beside = tried_in_pieces(m, p, n);
-	if (beside.time <= plain.time)
+	if (beside.peak <= limit && beside.time <= plain.time)
 		return;
 	take(p, none);
 	n = 0;

@@ -2,6 +2,7 @@
 """The tables of samples/published/README.md against what is predicted now.
 
     published.py SHDC             TAP, a line a row
+    published.py SHDC --some      ... but those of a target with another fact
     published.py SHDC --update    writes what is predicted now into the tables
 
 A row is: run, published, predicted, off, command.  `run, part` is of the run's command,
@@ -164,6 +165,8 @@ def main():
     n = failed = 0
     print("TAP version 13")
     for number, head, cells in rows(lines):
+        if "--some" in sys.argv and head[0].startswith("`") and not head[0].startswith("`--"):
+            continue    # as many runs again as all before
         n += 1
         wanted = now(runs, cells) if head[0] == "run" else otherwise(runs, text, head, cells)
         if "--update" in sys.argv:

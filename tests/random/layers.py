@@ -1,5 +1,6 @@
 """Loops through stacks of weights, as trips are pipelined: each weight is placed anew, so
-it may be gathered, sums are only carried on.  A weight may be carried, too.  A part of generate.py's Generator."""
+it may be gathered, sums are only carried on.  A weight may be carried, too.  A part of
+generate.py's Generator."""
 from program import MOST_ELEMENTS, Assign, Block, Value
 
 LAYERS = 0.12           # of the programs have some

@@ -14,9 +14,9 @@
 
 enum {
 	TASTES = 9,
-	FROM_END = 2,	  /* the first that is */
-	SHAKEN = 6,	  /* from the second on: what they put in order is not the program's */
-	ALWAYS = 5,	  /* so many of them of graphs of any size */
+	FROM_END = 2, /* of those the first whose order is made from the end */
+	SHAKEN = 6,   /* of those from the second on, that do not keep the program's order */
+	ALWAYS = 5,   /* of those, for a graph of any size */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
@@ -92,7 +92,7 @@ best_order(Graph *g, First first, int64_t within)
 	Order best = plain_schedule(g);
 	Listing *list = listing_new(g);
 	int64_t bound = least_time(g);
-	int tries = ALWAYS + (g->n ? BY_CHANCE / g->n : 0);
+	int tries = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
 	int later = g->n && !g->held ? LATER / g->n : 0;
 	Taste of_best = taste_of(0);
 	bool newer = true;
@@ -103,8 +103,8 @@ best_order(Graph *g, First first, int64_t within)
 		if (taste.first < first)
 			continue;
 		if (taste.first == FIRST_from_end && newer) {
-			graph_find_from_end(g, i <= FROM_END ? NULL : &best);
-			newer = false;
+			graph_find_from_end(g, i == FROM_END ? NULL : &best);
+			newer = i == FROM_END;
 		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
 		const Order *order =

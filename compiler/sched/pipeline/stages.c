@@ -117,6 +117,8 @@ reach(Search *search, Value *v)
 	search->waiting[search->nwaiting++] = v;
 }
 
+enum { MOST_SWEEPS = 16 }; /* of a body: each may know less of one carried value */
+
 /* Carried values are known as what is carried on; false if one is now known less. */
 static bool
 find_known(Search *search)
@@ -138,6 +140,17 @@ find_known(Search *search)
 		same = false;
 	}
 	return same;
+}
+
+/* What hands on so much from one to the next is not followed. */
+static void
+forget_carried(Search *search)
+{
+	for (int i = 0; i < search->body->nparams; i++) {
+		Known *known = &search->known[search->body->params[i]->id];
+		if (*known == KNOWN_carried)
+			*known = KNOWN_before;
+	}
 }
 
 static Search
@@ -162,8 +175,9 @@ search_begin(Arena *a, const Op *loop)
 			*user = (User){op, i, search.users[op->operands[i]->id]};
 			search.users[op->operands[i]->id] = user;
 		}
-	while (!find_known(&search))
-		;
+	for (int sweeps = 0; !find_known(&search); sweeps++)
+		if (sweeps == MOST_SWEEPS)
+			forget_carried(&search);
 	return search;
 }
 
@@ -224,13 +238,13 @@ set_early(Search *search, Staged *s)
 		for (int i = 0; v->def && i < v->def->noperands; i++)
 			reach(search, v->def->operands[i]);
 	}
-	search->reached = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
 }
 
 /* Late is what is made of late collectives, and these. */
 static void
 set_late(Search *search, Staged *s)
 {
+	search->reached = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
 	for (int i = 0; i < s->loop->n; i++)
 		if (s->loop->candidates[i].taken && !s->loop->candidates[i].early)
 			reach(search, s->loop->candidates[i].op->results[0]);
