@@ -97,13 +97,20 @@ def copied(text, sums=True):
     return steps
 
 
+def turns(text):
+    """How often its loops turn that say so, of all together."""
+    found, _ = stats.computations(text)
+    return sum(int(i.attribute("trips") or 1) for body in found.values() for i in body
+               if i.op == "while")
+
+
 def more(before, after):
     """Does the program copy more than it did?  What may be copied more is no product's piece:
     a slice that each trip of a loop sums instead of the stack behind the loop goes to its
     place, and one that is summed instead of what it is put together in is read by itself.
-    Where a loop is written out each trip has a device's part of all rows, not of its own: that
-    is not compared."""
-    if after.count(" while(") < before.count(" while("):
+    Where trips of a loop are written out each has a device's part of all rows, not of its own:
+    that is not compared."""
+    if turns(after) < turns(before):
         return False
     return all(sum(copied(after, sums).values()) > sum(copied(before, sums).values())
                for sums in (True, False))
