@@ -71,7 +71,7 @@ Task task_of_bodies(const Op *op, Body first, Body second, Arena *a);
 int64_t loop_picoseconds(const Op *loop, int64_t condition, int64_t body);
 /* Requires L_fused or later; numbers the module. */
 Timeline *timeline_build(Module *m, Arena *a);
-/* But for `lower`, which takes longer than all else. */
+/* But for `lower`, which few ask for. */
 Timeline *timeline_walk(Module *m, Arena *a);
 /* Its `time` alone; requires module_number(). */
 int64_t timeline_time(Module *m);

@@ -3,7 +3,8 @@
  *
  *   at least 33.7    as the program has it 52.7    by the longest tail 39.1    38.7
  *
- * Lists are made to a few tastes, and, of what is not near the least that any order
+ * Lists are made to a few tastes, some with what is farthest from the end in an order that is
+ * made from there first, and, of what is not near the least that any order
  * takes, with decisions changed by chance, the same each time.  Then as the best of these, but
  * that some transfers do not begin as soon as they can: what nobody waits for has no links of
  * what all wait for.  How many jobs are put in order by chance is bounded, so that a small
