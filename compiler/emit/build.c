@@ -145,6 +145,49 @@ copy_to(Session *s, const char *made, const char *output)
 	return good;
 }
 
+/* gcc is known by the name that links lead to: cc -> gcc -> x86_64-linux-gnu-gcc-12. */
+static bool
+is_gcc(const char *path)
+{
+	char resolved[PATH_MAX];
+
+	return realpath(path, resolved) && strstr(strrchr(resolved, '/'), "gcc");
+}
+
+static bool
+asks_for(const BuildOptions *o, const char *flag)
+{
+	return o->cflags && strstr(o->cflags, flag);
+}
+
+/* Are lines of the runtime wanted, too?  By a debugger, or in what a sanitizer tells. */
+static bool
+wants_lines(const BuildOptions *o)
+{
+	return o->debug || asks_for(o, "-g") || asks_for(o, "-fsanitize");
+}
+
+/* What is compiled for: vector loops, and a link of half the time and a quarter the bytes. */
+static void
+add_options(Command *c, const BuildOptions *o, bool gcc, bool linked)
+{
+	add_words(c, flags);
+	add(c, arena_printf(c->session->arena, "-O%d", o->optimize));
+	if (o->optimize == 2)
+		add(c, "-ftree-vectorize");
+	/* gcc vectorises little at -O2; clang does not know its word for it. */
+	if (o->optimize == 2 && gcc)
+		add(c, "-fvect-cost-model=dynamic");
+	if (o->debug)
+		add(c, "-g");
+	/* Objects and archives of plain code: nothing that the plugin is for. */
+	if (linked && gcc && !asks_for(o, "-flto"))
+		add(c, "-fno-use-linker-plugin");
+	if (linked && !wants_lines(o))
+		add(c, "-Wl,--strip-debug");
+	add_words(c, o->cflags);
+}
+
 bool
 build_program(Session *s, const Text *t, const char *output, const BuildOptions *o,
 	const Externs *externs)
@@ -152,7 +195,6 @@ build_program(Session *s, const Text *t, const char *output, const BuildOptions 
 	const char *cc = o->cc ? o->cc : "cc", *path = program_path(s, cc);
 	const char *directory = directory_private(s);
 	Command c = {.session = s};
-	char resolved[PATH_MAX];
 	struct stat status;
 	int failed;
 
@@ -173,18 +215,7 @@ build_program(Session *s, const Text *t, const char *output, const BuildOptions 
 	}
 
 	add(&c, cc);
-	add_words(&c, flags);
-	add(&c, arena_printf(s->arena, "-O%d", o->optimize));
-	if (o->optimize == 2)
-		add(&c, "-ftree-vectorize");
-	/* gcc vectorises little at -O2; clang does not know its word for it.  gcc is
-	   known by the name that links lead to: cc -> gcc -> x86_64-linux-gnu-gcc-12. */
-	if (o->optimize == 2 && realpath(path, resolved)
-		&& strstr(strrchr(resolved, '/'), "gcc"))
-		add(&c, "-fvect-cost-model=dynamic");
-	if (o->debug)
-		add(&c, "-g");
-	add_words(&c, o->cflags);
+	add_options(&c, o, is_gcc(path), externs);
 	add(&c, "-I");
 	add(&c, c.include);
 	add(&c, "-o");
