@@ -50,11 +50,12 @@ strip_take(const Op *slice, Strip *strip)
 	Type type = slice->operands[0]->type;
 	const Ints *start = op_ints(slice, A_start), *limit = op_ints(slice, A_limit);
 	const Ints *stride = op_ints(slice, A_stride);
+	const Type *result = &slice->results[0]->type;
 	bool found = true;
 
 	for (int d = 0; d < type.rank && found; d++) {
 		int64_t size = limit->v[d] - start->v[d], inner, outer = 1;
-		if (size == type.dims[d])
+		if (result->dims[d] == type.dims[d])
 			continue;
 		for (int i = 0; i < d; i++)
 			outer *= type.dims[i];

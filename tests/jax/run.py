@@ -7,7 +7,7 @@ Needs jax 0.10.2, of this Python or of the virtual environment in FOLDER; skippe
 Program I of a seed is always the same (generate.py): jit, scan, grad, shard_map, constraints,
 explicit mode.  It is lowered for TPU on a mesh of eight devices and asked:
 
-    values      shdc --interpret on emulated devices beside JAX on eight CPU devices (where XLA's
+    values      shdc --interpret and --run on emulated devices beside JAX on eight CPU devices (where XLA's
                 partition is wrong, which it is of some scatters, beside JAX on one, or op by op):
                 largest difference over the result's largest magnitude (at least 0.1: it may be a
                 difference itself), f32 1e-5, what was bf16 once 1e-2, integers exactly; up to ten
@@ -120,10 +120,17 @@ def check(shdc, program, folder):
     values = program.values()
     text, wanted = lowered(program, values)
     wrong = misplacements(shdc, text)
-    try:
-        got = jax_values.interpreted(shdc, text, values, folder)
-    except ValueError as why:
-        return [*wrong, str(why)]
+    for how in "--interpret", "--run":
+        try:
+            got = jax_values.results(shdc, how, text, values, folder)
+        except ValueError as why:
+            return [*wrong, str(why)]
+        wrong += ["%s: %s" % (how, off) for off in wrong_values(program, values, got, wanted)]
+    return wrong
+
+
+def wrong_values(program, values, got, wanted):
+    """What is off.  Where XLA or the program itself is why, that is said, and nothing is."""
     off = differences(program, got, wanted)
     there = list(map(np.asarray, values))
     for alone in () if program.explicit else (jax.jit(program.function), op_by_op(program)):
@@ -134,7 +141,7 @@ def check(shdc, program, folder):
             and not differences(program, got, wanted, moved(program, values, wanted)):
         print("# ill-conditioned, %s: so is JAX's where arguments are off by their last place" % "; ".join(off))
         off = []
-    return wrong + off
+    return off
 
 
 def run_here(options):

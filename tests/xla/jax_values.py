@@ -507,8 +507,8 @@ def write_tensors(path, tensors):
         out.write(len(text).to_bytes(8, "little") + text + data)
 
 
-def interpreted(shdc, text, leaves, folder):
-    """The results that shdc makes of these arguments, in order; ValueError: what it says instead."""
+def results(shdc, how, text, leaves, folder):
+    """What shdc --interpret, or --run, makes of these arguments, in order; ValueError: what it says instead."""
     path = folder + "/p.mlir"
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)
@@ -516,7 +516,7 @@ def interpreted(shdc, text, leaves, folder):
     if module.returncode:
         raise ValueError(module.stderr)
     write_tensors(folder + "/in.safetensors", dict(zip(names(module.stdout, "value"), leaves)))
-    run = subprocess.run([shdc, "--interpret", path, "--", "--in", folder + "/in.safetensors",
+    run = subprocess.run([shdc, how, path, "--", "--in", folder + "/in.safetensors",
                           "--out", folder + "/out.npz"], capture_output=True, text=True, check=False)
     if run.returncode:
         raise ValueError(run.stderr + run.stdout)
@@ -544,15 +544,16 @@ def compare(shdc, function, args, folder, most, whole):
     values = jax.tree.map(lambda x: made_up(x, random), args)
     compiled = jax.jit(function)
     text = compiled.trace(*values).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
-    try:
-        got = interpreted(shdc, text, jax.tree.leaves(values), folder)
-    except ValueError as why:
-        return str(why)
     wanted = jax.tree.leaves(compiled(*(jax.tree.map(np.asarray, values) if whole else values)))
-    for (name, given), want in zip(got, wanted):
-        off = difference(given, want, most)
-        if off:
-            return "%s: %s" % (name, off)
+    for how in "--interpret", "--run":
+        try:
+            got = results(shdc, how, text, jax.tree.leaves(values), folder)
+        except ValueError as why:
+            return "%s: %s" % (how, why)
+        for (name, given), want in zip(got, wanted):
+            off = difference(given, want, most)
+            if off:
+                return "%s: %s: %s" % (how, name, off)
     return None
 
 
