@@ -16,15 +16,14 @@ struct Against {
 };
 
 /* What rounding in another order may come to: about one unit in the last place of narrow
-   floats; 0: nothing. */
+   floats, or what the compiler knows of its making; 0: nothing. */
 static double
-bound_of(shdrt_dtype dtype)
+bound_of(const shdrt_tensor *t)
 {
 	static const double narrow[] = {[1] = 0.25, [2] = 1e-2};
+	int bytes = shdrt_dtype_bytes[t->dtype];
 
-	return !rt_is_float(dtype)	       ? 0
-		: shdrt_dtype_bytes[dtype] < 4 ? narrow[shdrt_dtype_bytes[dtype]]
-					       : 1e-5;
+	return !rt_is_float(t->dtype) ? 0 : bytes < 4 ? narrow[bytes] : fmax(1e-5, t->within);
 }
 
 Against *
@@ -84,7 +83,7 @@ static bool
 differs(const Settings *s, const shdrt_tensor *t, const void *got, const void *wanted)
 {
 	Distance d = distance_of(t, got, wanted);
-	double bound = bound_of(t->dtype);
+	double bound = bound_of(t);
 	bool exact = bound == 0;
 	if (!exact && s->within > 0)
 		bound = s->within;

@@ -19,7 +19,7 @@ typedef struct Settings {
 				   the same pointer */
 	const char *trace, *log; /* the files of --trace and --log, or NULL */
 	const char *against;	 /* the file of results to compare with, or NULL */
-	double within;		 /* of a result's largest magnitude; 0: by its dtype */
+	double within;		 /* of a result's largest magnitude; 0: by what it is made of */
 	bool writes;		 /* --out was given */
 	FILE *reports;		 /* standard error where results have standard output */
 	bool check, stats, keep_inputs, list, help, version;

@@ -107,6 +107,8 @@ typedef struct shdrt_tensor {
 	int64_t first_position;	    /* a parameter of positions: made up values are */
 	int64_t end_position;	    /* ... from the first on, before the end; else 0 */
 	int kept;		    /* a parameter: run() leaves it as it is */
+	double within; /* a result: how far of its largest magnitude another compiler's may
+			  be; 0: as its dtype says */
 } shdrt_tensor;
 
 /* What takes time on the target: a row for each, equal ones once. */

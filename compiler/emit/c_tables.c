@@ -6,6 +6,7 @@
 #include <string.h>
 #include "emit/c.h"
 #include "cost/ledger.h"
+#include "ir/rounding.h"
 #include "memory/strips.h"
 
 static const struct {
@@ -352,7 +353,8 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 }
 
 static void
-print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v, bool param)
+print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v, bool param,
+	double within)
 {
 	const Placement *p = &v->placement;
 	AxisList unreduced = placement_unreduced(p);
@@ -383,6 +385,8 @@ print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v, 
 			(long long)v->positions.first, (long long)v->positions.end);
 	if (param && plan_keeps(e->plan, v))
 		text_add(t, "\t\t.kept = 1,\n");
+	if (within > 0)
+		text_printf(t, "\t\t.within = %g,\n", within);
 	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
 }
 
@@ -392,6 +396,7 @@ print_tensors(Emitter *e, Text *t)
 	const Module *m = e->module;
 	const Block *entry = m->entry;
 	const char **names = NEW_ARRAY(e->step, const char *, m->nvalues + 1);
+	const double *within = allowed_rounding(e->step, m);
 	Text tensors = {0}, type = {0};
 
 	/* What the user called each value. */
@@ -403,8 +408,8 @@ print_tensors(Emitter *e, Text *t)
 	for (int i = 0; i < entry->nparams; i++) {
 		const Value *v = entry->params[i];
 		text_value(&type, &m->mesh, v);
-		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, &type, v,
-			true);
+		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, &type, v, true,
+			0);
 	}
 	if (entry->nparams)
 		text_add(&tensors, "};\n\n");
@@ -412,7 +417,7 @@ print_tensors(Emitter *e, Text *t)
 	for (int i = 0; i < entry->last->noperands; i++) {
 		const Value *v = entry->last->operands[i];
 		text_declared(&type, m, i);
-		print_tensor(e, &tensors, m->results[i].name, &type, v, false);
+		print_tensor(e, &tensors, m->results[i].name, &type, v, false, within[i]);
 	}
 	if (e->arrays.n)
 		text_printf(t, "%s\n", e->arrays.s);

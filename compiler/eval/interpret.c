@@ -16,6 +16,7 @@
 #include "eval/eval.h"
 #include "cost/flights.h"
 #include "cost/ledger.h"
+#include "ir/rounding.h"
 #include "shdrt.h"
 
 /* ---- the table ---------------------------------------------------------- */
@@ -67,6 +68,7 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 {
 	const Module *m = plan->module;
 	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, n + 1);
+	const double *within = results ? allowed_rounding(m->arena, m) : NULL;
 	for (int i = 0; i < n; i++) {
 		const char *name = results ? m->results[i].name : values[i]->name;
 		Text type = {0};
@@ -82,6 +84,7 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 		t[i].first_position = results ? 0 : values[i]->positions.first;
 		t[i].end_position = results ? 0 : values[i]->positions.end;
 		t[i].kept = !results && plan_keeps(plan, values[i]);
+		t[i].within = results ? within[i] : 0;
 	}
 	return t;
 }

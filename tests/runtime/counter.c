@@ -12,11 +12,11 @@ static const int64_t dims[] = {8}, part[] = {2};
 static const shdrt_splits split[] = {{1, x}}, whole[] = {{0, NULL}};
 
 static const shdrt_tensor params[] = {
-	{"w", "f32[8@X]", SHDRT_f32, 1, dims, part, split, {0, NULL}, SHDRT_add, 0, 0, 0, 0},
-	{"add", "i32[]", SHDRT_i32, 0, NULL, NULL, NULL, {0, NULL}, SHDRT_add, 64, 0, 0, 0},
+	{"w", "f32[8@X]", SHDRT_f32, 1, dims, part, split, {0, NULL}, SHDRT_add, 0, 0, 0, 0, 0},
+	{"add", "i32[]", SHDRT_i32, 0, NULL, NULL, NULL, {0, NULL}, SHDRT_add, 64, 0, 0, 0, 0},
 };
 static const shdrt_tensor results[] = {
-	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0, 0, 0},
+	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0, 0, 0, 0},
 };
 static const shdrt_step steps[] = {
 	{"w", "all-gather", "X", "counter.shd", 3, 3000000, 0, 40, 24, 128, "ici"},

@@ -18,18 +18,18 @@ static const shdrt_splits whole[] = {{0, NULL}, {0, NULL}};
 #define TENSOR(name, dtype, number, first, end) \
 	{ \
 		name, #dtype "[4@X, 6@Y]", SHDRT_##dtype, 2, dims, parts, split, {0, NULL}, \
-			SHDRT_add, (number)*BYTES, first, end, 0 \
+			SHDRT_add, (number)*BYTES, first, end, 0, 0 \
 	}
 /* partial sums along Y; partial maxima along X */
 #define PARTIAL(name, dtype, number, combiner) \
 	{ \
 		name, #dtype "[4, 6] unreduced(Y)", SHDRT_##dtype, 2, dims, dims, whole, \
-			{1, y}, SHDRT_##combiner, (number)*BYTES, 0, 0, 0 \
+			{1, y}, SHDRT_##combiner, (number)*BYTES, 0, 0, 0, 0 \
 	}
 #define SCALAR(name, number) \
 	{ \
 		name, "f32[]", SHDRT_f32, 0, none, none, whole, {0, NULL}, SHDRT_add, \
-			(number)*BYTES, 0, 0, 0 \
+			(number)*BYTES, 0, 0, 0, 0 \
 	}
 
 static const shdrt_tensor tensors[] = {

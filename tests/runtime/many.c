@@ -33,7 +33,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < N; i++) {
 		snprintf(names[i], sizeof names[i], "p%d", i);
 		params[i] = (shdrt_tensor){names[i], "f32[]", SHDRT_f32, 0, none, none, whole,
-			{0, NULL}, SHDRT_add, (int64_t)i * ROOM, 0, 0, 0};
+			{0, NULL}, SHDRT_add, (int64_t)i * ROOM, 0, 0, 0, 0};
 	}
 	const shdrt_program program = {
 		.abi = SHDRT_ABI,
