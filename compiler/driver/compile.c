@@ -299,14 +299,14 @@ read_program(Compilation *c)
 	return true;
 }
 
-/* A dump is known by its name, or by how standard input begins. */
+/* A dump is known by its name, or by how it begins. */
 static bool
 is_dump(const SourceFile *f)
 {
 	const char *ending = strrchr(f->path, '.');
 
 	return (ending && ending > f->path && strcmp(ending, ".hlo") == 0)
-		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
+		|| strncmp(f->text, "HloModule", 9) == 0;
 }
 
 /* What --check compares with, and what is tried otherwise: as it is before any pass. */

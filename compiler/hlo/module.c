@@ -283,7 +283,9 @@ read_header(Reading *rd, const Facts *facts)
 			rows[i].read(rd, f);
 		else if (rows[i].needed)
 			hlo_error(rd, rd->start,
-				"the module's frontend_attributes do not give its %s",
+				"the module's frontend_attributes do not give its %s: it is no "
+				"dump of "
+				"shdc; what XLA dumped goes with --xla=, beside its program",
 				rows[i].key);
 	}
 	read_planned(rd, facts);

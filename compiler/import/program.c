@@ -11,9 +11,7 @@
 
 /* ---- what it is */
 
-static const char print_text[] =
-	"lowered.as_text(debug_info=True) is its text; of a jax.export file it is that of\n"
-	"  jax.jit(jax.export.deserialize(open(FILE, 'rb').read()).call).lower(...)";
+static const char print_text[] = "lowered.as_text(debug_info=True) is its text";
 
 static bool
 is_bytecode(const SourceFile *f)
@@ -22,17 +20,44 @@ is_bytecode(const SourceFile *f)
 }
 
 static bool
-is_exported(const SourceFile *f)
+is_called(const SourceFile *f, const char *ending)
 {
 	const char *dot = strrchr(f->path, '.');
 
-	return dot && !strcmp(dot, ".jax_export");
+	return dot && !strcmp(dot, ending);
 }
 
 bool
 import_knows(const SourceFile *f)
 {
-	return is_bytecode(f) || is_exported(f) || mlir_begins(f->text);
+	return is_bytecode(f) || is_called(f, ".jax_export") || is_called(f, ".mlir")
+		|| is_called(f, ".py") || mlir_begins(f->text);
+}
+
+/* What has to be lowered, or printed, first. */
+static bool
+is_text(Session *s, int file)
+{
+	const SourceFile *f = source_file(s, file);
+	Range top = {.file = file, .line = 1};
+
+	if (is_called(f, ".py")) {
+		diag(s, DIAG_jax_binary, top, "this is Python, not what JAX lowers it to");
+		diag_note(s, nowhere, "JAX_DUMP_IR_TO=ir python %s writes that of each jit",
+			f->path);
+	} else if (is_bytecode(f)) {
+		diag(s, DIAG_jax_binary, top, "this is MLIR bytecode, not text");
+		diag_note(s, nowhere, "%s", print_text);
+	} else if (is_called(f, ".jax_export")) {
+		diag(s, DIAG_jax_binary, top, "this is what jax.export serializes, not text");
+		diag_note(s, nowhere, "%s; here that of", print_text);
+		diag_line(s,
+			"jax.jit(jax.export.deserialize(open(FILE, "
+			"'rb').read()).call).lower(...)");
+	} else {
+		return true;
+	}
+	return false;
 }
 
 /* ---- functions */
@@ -311,15 +336,8 @@ module_name(Import *in)
 Module *
 import_program(Session *s, int file, const ImportOptions *options)
 {
-	const SourceFile *f = source_file(s, file);
-	Range top = {.file = file, .line = 1};
-
-	if (is_bytecode(f) || is_exported(f)) {
-		diag(s, DIAG_jax_binary, top, "this is %s, not text",
-			is_bytecode(f) ? "MLIR bytecode" : "what jax.export serializes");
-		diag_note(s, nowhere, "%s", print_text);
+	if (!is_text(s, file))
 		return NULL;
-	}
 	Arena *a = s->arena; /* names and labels stay in the module */
 	Import in = {.session = s, .arena = a, .errors = diag_errors(s)};
 
