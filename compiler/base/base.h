@@ -328,6 +328,7 @@ void shared_free(void *p, size_t bytes);
 
 struct Session {
 	Arena *arena;
+	Arena *lasting;	   /* what is found out and stays so, whatever is tried meanwhile */
 	SourceFile *files; /* files[1..nfiles] */
 	int nfiles;
 	/* how diagnostics look; set by the driver */

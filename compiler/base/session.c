@@ -18,6 +18,7 @@ session_new(void)
 	Session *s = NEW(arena, Session);
 
 	s->arena = arena;
+	s->lasting = arena_new();
 	s->max_errors = 20;
 	s->err = stderr;
 	APPEND(arena, s->files, s->nfiles, (SourceFile){0});
@@ -29,6 +30,7 @@ void
 session_free(Session *s)
 {
 	diag_flush(s);
+	arena_free(s->lasting);
 	arena_free(s->arena);
 }
 

@@ -2,8 +2,8 @@
  * fits.c - may equal ops be merged and what is gathered kept, or would a device then need
  * too much memory?
  *
- * A copy of this process compiles the program so, as far as buffers are known; if it does
- * not fit, others do with less shared.  That is not needed where all values, whole, are a
+ * The program is compiled so, as far as buffers are known, and then is again as it was; if
+ * it does not fit, so with less shared.  That is not needed where all values, whole, are a
  * fraction of what the target has.
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
@@ -31,9 +31,9 @@ unshared_bytes(const Module *m)
 	return bytes;
 }
 
-/* All processes share it. */
 typedef struct Attempt {
 	Module *module;
+	const ArenaImage *before;
 	Sharing sharing;
 	int64_t (*compiled)(struct Attempt *one);
 	Foresight with;
@@ -49,6 +49,7 @@ compiled_peak(Attempt *one)
 				     rest = {.start_at = "fuse", .verified = true};
 	Module *m = one->module;
 
+	m->foresight = one->with;
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
 	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_scheduled, &rest))
@@ -71,34 +72,25 @@ compiled_traffic(Attempt *one)
 	return module_ledger(one->module)->work.wire_bytes;
 }
 
-/* In a copy of this process the module is nobody else's. */
-static void
-attempt(void *data, int64_t i)
+/* Of the module as it is, to which attempts come back; what they find out of ops and moves
+   stays. */
+static ArenaImage *
+before_attempts(Module *m)
 {
-	Attempt *one = data;
-
-	(void)i;
-	module_hide(one->module);
-	one->module->sharing = one->sharing;
-	one->bytes = one->compiled(one);
+	module_precedents(m);
+	return arena_image(m->arena);
 }
 
 static Attempt
-attempted(Attempt what)
+attempted(Attempt one)
 {
-	Attempt *one = shared_new(sizeof *one);
+	Arena *a = one.module->arena;
 
-	if (!one)
-		out_of_memory();
-	*one = what;
-	one->bytes = -1;
-	if (!work_apart(attempt, one))
-		out_of_memory();
-	what = *one;
-	shared_free(one, sizeof *one);
-	if (what.bytes < 0)
-		die("what the program needs was not found out");
-	return what;
+	module_hide(one.module);
+	one.module->sharing = one.sharing;
+	one.bytes = one.compiled(&one);
+	arena_restore(a, one.before);
+	return one;
 }
 
 /* All of it first.  Where what users want has changed no plan, none is made without. */
@@ -108,6 +100,7 @@ foresight_that_pays(Module *m, Foresight there_is)
 	Foresight best = {.sums = there_is.sums, .wants = true};
 	bool swayed[4] = {0}; /* without wants, by what else there is */
 	int64_t least = INT64_MAX;
+	ArenaImage *before = before_attempts(m);
 
 	for (int k = 0; k < 8; k++) {
 		bool no_sums = k & 1, once = k & 2, no_wants = k & 4;
@@ -116,6 +109,7 @@ foresight_that_pays(Module *m, Foresight there_is)
 			continue;
 		Attempt tried = attempted((Attempt){
 			.module = m,
+			.before = before,
 			.sharing = SHARE_all,
 			.compiled = compiled_traffic,
 			.with = {.sums = there_is.sums && !no_sums,
@@ -127,6 +121,7 @@ foresight_that_pays(Module *m, Foresight there_is)
 			best = tried.with;
 		least = tried.bytes < least ? tried.bytes : least;
 	}
+	arena_image_free(before);
 	return best;
 }
 
@@ -153,26 +148,32 @@ Sharing
 sharing_that_fits(Module *m)
 {
 	int64_t limit = m->mesh.target->hbm_bytes, peaks[SHARE_none + 1];
-	Foresight foresight = m->foresight;
+	Foresight known = m->foresight, foresight = known;
 
 	if (m->sharing)
 		return m->sharing;
 	if (unshared_bytes(m) * FORMS <= (double)limit)
 		return SHARE_all;
+	ArenaImage *before = before_attempts(m);
+	Sharing best = 0;
 	for (Sharing s = SHARE_all; s <= SHARE_none; s++) {
 		Attempt tried = attempted((Attempt){
 			.module = m,
+			.before = before,
 			.sharing = s,
 			.compiled = compiled_peak,
+			.with = s == SHARE_near ? foresight : known,
 		});
 		peaks[s] = tried.bytes;
-		if (!m->sharing || peaks[s] < peaks[m->sharing]) {
-			m->sharing = s;
+		if (!best || peaks[s] < peaks[best]) {
+			best = s;
 			foresight = tried.with;
 		}
 		if (peaks[s] <= limit)
 			break;
 	}
+	arena_image_free(before);
+	m->sharing = best;
 	m->foresight = foresight;
 	m->too_large = peaks[m->sharing] > limit;
 	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)

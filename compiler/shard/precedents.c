@@ -10,13 +10,14 @@
 Precedents *
 module_precedents(Module *m)
 {
+	Arena *a = m->session->lasting;
 	Precedents *known = m->precedents;
 
 	if (known)
 		return known;
-	known = NEW(m->arena, Precedents);
-	*known = (Precedents){m->arena, resharder_new(m->arena, &m->mesh),
-		rule_book_new(m->arena), lookup_new(m->arena), 0};
+	known = NEW(a, Precedents);
+	*known =
+		(Precedents){a, resharder_new(a, &m->mesh), rule_book_new(a), lookup_new(a), 0};
 	m->precedents = known;
 	return known;
 }
