@@ -17,7 +17,10 @@
 #include "memory/plan.h"
 #include "pipeline/pipeline.h"
 
-enum { FORMS = 4 }; /* of an operand on one device: moved, and on the way there */
+enum {
+	FORMS = 4, /* of an operand on one device: moved, and on the way there */
+	FAR = 16,  /* a part of the memory: so much more than that is too much in any order */
+};
 
 /* All operands and results, as if nothing were split or shared. */
 static double
@@ -40,23 +43,34 @@ typedef struct Attempt {
 	int64_t bytes; /* what was found out; at most INT64_MAX */
 } Attempt;
 
+static int64_t
+peak_of(Module *m)
+{
+	const Plan *plan = plan_build(m);
+
+	return plan->uncounted ? INT64_MAX : plan_peak(plan);
+}
+
 /* Bytes that a device needs, if it is compiled from here on so.  Trips that
-   are pipelined take more only where that fits. */
+   are pipelined take more only where that fits; so does an order in which more is at once, and
+   none makes what is far too much fit. */
 static int64_t
 compiled_peak(Attempt *one)
 {
 	static const PipelineOptions first = {.verified = true},
-				     rest = {.start_at = "fuse", .verified = true};
+				     fuse = {.start_at = "fuse", .verified = true};
 	Module *m = one->module;
 
 	m->foresight = one->with;
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
-	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_scheduled, &rest))
+	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_fused, &fuse))
 		return INT64_MAX;
 	one->with = m->foresight;
-	const Plan *plan = plan_build(m);
-	return plan->uncounted ? INT64_MAX : plan_peak(plan);
+	int64_t peak = peak_of(m), limit = m->mesh.target->hbm_bytes;
+	if (peak <= limit || peak - limit > limit / FAR)
+		return peak;
+	return pipeline_run(m, L_scheduled, &first) ? peak_of(m) : INT64_MAX;
 }
 
 /* ... that it receives in one run. */
@@ -143,12 +157,13 @@ tell_not_shared(Module *m, Sharing sharing, int64_t all)
 	text_free(&t);
 }
 
-/* What pays of foresight was found out on the way, too. */
+/* What pays of foresight was found out on the way, too; of what is not merged it may be
+   something else, which matters only if that is what is taken. */
 Sharing
 sharing_that_fits(Module *m)
 {
 	int64_t limit = m->mesh.target->hbm_bytes, peaks[SHARE_none + 1];
-	Foresight known = m->foresight, foresight = known;
+	Foresight known = m->foresight, found = known;
 
 	if (m->sharing)
 		return m->sharing;
@@ -162,19 +177,19 @@ sharing_that_fits(Module *m)
 			.before = before,
 			.sharing = s,
 			.compiled = compiled_peak,
-			.with = s == SHARE_near ? foresight : known,
+			.with = found,
 		});
 		peaks[s] = tried.bytes;
-		if (!best || peaks[s] < peaks[best]) {
+		if (s == SHARE_all)
+			found = tried.with;
+		if (!best || peaks[s] < peaks[best])
 			best = s;
-			foresight = tried.with;
-		}
 		if (peaks[s] <= limit)
 			break;
 	}
 	arena_image_free(before);
 	m->sharing = best;
-	m->foresight = foresight;
+	m->foresight = best == SHARE_none ? known : found;
 	m->too_large = peaks[m->sharing] > limit;
 	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)
 		tell_not_shared(m, m->sharing, peaks[SHARE_all]);
