@@ -95,6 +95,11 @@ factors_place(const Rule *r, int tensor, const AxisList *axes, Placement *p, int
 	for (int d = 0; d < p->rank; d++) {
 		const DimFactors *factors = &r->dims[tensor][d];
 		bool full = true; /* factors so far, in all */
+		int naxes = 0;
+		for (int i = 0; i < factors->n; i++)
+			naxes += axes[factors->f[i]].n;
+		if (!naxes) /* most dims have none */
+			continue;
 		AxisList all = {0};
 		for (int i = 0; i < factors->n; i++) {
 			const AxisList *mine = &axes[factors->f[i]];

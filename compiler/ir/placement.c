@@ -126,9 +126,13 @@ placement_set_replicated(Placement *p, const AxisList *axes)
 void
 placement_set_unreduced(Placement *p, const AxisList *axes, Combiner c)
 {
-	AxisList set = axes_as_set(axes);
+	AxisList set;
 
-	replace_section(p, p->rank + 1, p->nunreduced, &set);
+	set.n = 0;
+	if (axes->n)
+		set = axes_as_set(axes);
+	if (axes->n || p->nunreduced)
+		replace_section(p, p->rank + 1, p->nunreduced, &set);
 	p->nunreduced = (uint8_t)set.n;
 	p->combiner = (uint8_t)(set.n ? c : C_add);
 }
@@ -149,11 +153,23 @@ axes_same_set(const AxisList *a, const AxisList *b)
 	return true;
 }
 
+static bool
+has_unit_axis(const Placement *p)
+{
+	int n = section_start(p, p->rank + 1) + p->nunreduced;
+
+	for (int i = 0; i < n; i++)
+		if (p->pieces[i].size == 1)
+			return true;
+	return false;
+}
+
 Placement
 placement_moving(Placement p)
 {
+	if (!has_unit_axis(&p))
+		return p;
 	AxisList l = placement_unreduced(&p);
-
 	l = axes_moving(&l);
 	placement_set_unreduced(&p, &l, (Combiner)p.combiner);
 	for (int d = 0; d < p.rank; d++) {
@@ -184,17 +200,6 @@ equal_axes(const Placement *a, const Placement *b)
 	return a->combiner == b->combiner && axes_same_set(&ua, &ub);
 }
 
-static bool
-has_unit_axis(const Placement *p)
-{
-	int n = section_start(p, p->rank + 1) + p->nunreduced;
-
-	for (int i = 0; i < n; i++)
-		if (p->pieces[i].size == 1)
-			return true;
-	return false;
-}
-
 bool
 placement_equal(const Placement *a, const Placement *b)
 {
@@ -220,7 +225,8 @@ placement_close(Placement p)
 {
 	AxisList none = {0};
 
-	placement_set_replicated(&p, &none);
+	if (p.nreplicated)
+		placement_set_replicated(&p, &none);
 	p.open = 0;
 	p.all_replicated = false;
 	memset(p.priority, 0, sizeof p.priority);

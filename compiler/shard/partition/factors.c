@@ -24,6 +24,8 @@ tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignm
 	for (int f = 0; f < r->nfactors; f++)
 		factors[f].n = 0;
 	for (int d = 0; d < placement->rank; d++) {
+		if (!placement->count[d])
+			continue;
 		int n = project_dim(r, tensor, d, placement, holders);
 		for (int i = 0; i < n; i++)
 			factors[holders[i].factor] =

@@ -51,14 +51,21 @@ put_axes(Text *t, const AxisList *l)
 	text_addn(t, (const char *)words, n * sizeof *words);
 }
 
+/* How many pieces each dim has, then these. */
 static void
 put_placement(Text *t, const Placement *placement)
 {
-	for (int d = 0; d <= placement->rank; d++) {
-		AxisList l = placement_axes(placement, d);
-		put_axes(t, &l);
+	AxisList partial = placement_unreduced(placement);
+	uint8_t counts[MAX_RANK + sizeof(int64_t)] = {placement->rank, placement->combiner};
+	int n = 0;
+
+	for (int d = 0; d < placement->rank; d++) {
+		counts[sizeof(int64_t) + d] = placement->count[d];
+		n += placement->count[d];
 	}
-	put(t, placement->combiner);
+	text_addn(t, (const char *)counts, sizeof counts);
+	text_addn(t, (const char *)placement->pieces, (size_t)n * sizeof placement->pieces[0]);
+	put_axes(t, &partial);
 }
 
 /* Where there is little room, whose it is matters, and how much is taken; so it is of this run

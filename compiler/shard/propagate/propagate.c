@@ -192,7 +192,7 @@ propagate(Module *m)
 	module_number(m);
 	use_constrained(&g);
 	use_last_of_chains(&g);
-	g.rules = rule_book_new(g.arena);
+	g.rules = module_precedents(m)->rules;
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
 	build_clusters(&g);
