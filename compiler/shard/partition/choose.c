@@ -530,6 +530,5 @@ choose(Partitioner *p)
 	ch.best.factors =
 		arena_copy(p->lasting, ch.best.factors, (size_t)n * sizeof *ch.best.factors);
 	ch.best.split = ch.split;
-	arena_reset(p->scratch);
 	return ch.best;
 }

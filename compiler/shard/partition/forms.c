@@ -127,7 +127,6 @@ void
 guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at)
 {
 	Source *s = source_of(p, v);
-	Value *moved = arena_copy(p->arena, v, sizeof *v);
 
 	if (!s->forms) {
 		s->final = placement_close(v->placement);
@@ -136,6 +135,7 @@ guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at)
 	for (const Form *f = s->forms; f; f = f->next)
 		if (placement_equal(&f->value->placement, at))
 			return;
+	Value *moved = arena_copy(p->arena, v, sizeof *v);
 	moved->placement = *at;
 	add_form(p, s, moved);
 }

@@ -209,5 +209,6 @@ choose_once(Partitioner *p)
 		e->asked = true;
 		p->swayed |= e->swayed;
 	}
+	arena_reset(p->scratch);
 	return e->choice;
 }
