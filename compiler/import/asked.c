@@ -202,6 +202,7 @@ name_value(Import *in, const char *name, Value *v)
 {
 	Named named = {name, v, v->type, v->placement};
 
+	table_add(in->named, name, v);
 	APPEND(in->session->arena, in->module->named, in->module->nnamed, named);
 }
 

@@ -124,12 +124,10 @@ static const char *
 add_named(Import *in, const char *name, Value *v)
 {
 	Module *m = in->module;
-	bool free = true;
+	bool is_free = !table_get(in->named, name);
+	Named named = {is_free ? name : v->name, v, v->type, v->placement};
 
-	for (int i = 0; i < m->nnamed; i++)
-		free &= strcmp(m->named[i].name, name) != 0;
-	Named named = {free ? name : v->name, v, v->type, v->placement};
-
+	table_add(in->named, named.name, v);
 	APPEND(in->session->arena, m->named, m->nnamed, named);
 	return named.name;
 }
@@ -346,6 +344,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.rows = rows_by_name(a);
 		in.complex = read_complex;
 		in.functions = table_new(a);
+		in.named = table_new(a);
 		in.missing = table_new(a);
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);

@@ -73,6 +73,7 @@ struct Import {
 	Module *module;
 	Table *rows;		 /* of ops.def, by name */
 	Table *functions;	 /* by name: const MlirOp */
+	Table *named;		 /* arguments and results, as the program calls them */
 	Table *called;		 /* ... those that main needs */
 	Table *axes;		 /* what we call them, by the names in the text */
 	Table *meshes;		 /* of the text, by name: const MlirOp */
