@@ -77,7 +77,7 @@ random_program(Arena *a, int steps)
 	Program p = {g, session, module_new(session, "random"), .n = steps};
 	int last[MOST], first[MOST];
 
-	*g = (Graph){.arena = a, .jobs = NEW_ARRAY(a, Job, 2 * MOST)};
+	*g = (Graph){.own = a, .arena = a, .jobs = NEW_ARRAY(a, Job, 2 * MOST)};
 	for (int i = 0; i < steps; i++) {
 		Task task = p.tasks[i] = random_task(a, draw(5) < 2);
 		Value *needs[MOST];

@@ -29,9 +29,9 @@ task_turned(const Job *job)
 static Graph *
 graph_turned(const Graph *g)
 {
-	Graph *from_end = NEW(g->arena, Graph);
+	Graph *from_end = NEW(g->own, Graph);
 
-	*from_end = (Graph){.arena = g->arena, .jobs = NEW_ARRAY(g->arena, Job, g->n + 1)};
+	*from_end = (Graph){.own = g->own, .jobs = NEW_ARRAY(g->own, Job, g->n + 1)};
 	for (int i = g->n - 1; i >= 0; i--)
 		graph_add_job(from_end, g->jobs[i].op, task_turned(&g->jobs[i]));
 	for (int i = 0; i < g->n; i++)
@@ -54,17 +54,39 @@ from_other_end(const Order *order, int place)
 	return task->kind == TASK_start ? task->from : task->to;
 }
 
-void
-graph_find_from_end(Graph *g, const Order *order)
+static void
+find_from_end(Graph *g, const Order *order)
 {
-	Graph *turned = graph_turned(g);
+	Graph *turned = g->turned;
 
+	if (!turned)
+		turned = g->turned = graph_turned(g);
+	turned->arena = g->arena;
 	for (int i = 0; order && i < g->n; i++)
 		turned->jobs[g->n - order->jobs[i]->number].from_end = from_other_end(order, i);
-	const Order *from_end = list_schedule(listing_new(turned),
+	const Order *from_end = list_schedule(listing_of(turned),
 		(Taste){.first = order ? FIRST_from_end : FIRST_path, .share = SHARE_soon},
 		INT64_MAX);
 	for (int i = 0; i < g->n; i++)
 		g->jobs[g->n - from_end->jobs[i]->number].from_end =
 			from_other_end(from_end, i);
+}
+
+/* Without an order it is found once. */
+void
+graph_find_from_end(Graph *g, const Order *order)
+{
+	int64_t *known = g->from_end;
+
+	if (order || !known)
+		find_from_end(g, order);
+	if (order)
+		return;
+	if (!known)
+		g->from_end = NEW_ARRAY(g->own, int64_t, g->n + 1);
+	for (int i = 0; i < g->n; i++)
+		if (known)
+			g->jobs[i].from_end = known[i];
+		else
+			g->from_end[i] = g->jobs[i].from_end;
 }

@@ -23,10 +23,10 @@ enum {
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
 };
 
-Order
-plain_schedule(Graph *g)
+static Order
+plain_order(const Graph *g)
 {
-	Arena *a = g->arena;
+	Arena *a = g->own;
 	Order order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0};
 
 	for (int i = 0; i < g->n; i++) {
@@ -39,16 +39,29 @@ plain_schedule(Graph *g)
 	return order;
 }
 
+Order
+plain_schedule(Graph *g)
+{
+	Arena *a = g->arena;
+	size_t n = (size_t)g->n + 1;
+
+	if (!g->plain.jobs)
+		g->plain = plain_order(g);
+	return (Order){arena_copy(a, g->plain.jobs, n * sizeof(Job *)),
+		arena_copy(a, g->plain.tasks, n * sizeof(Task)), g->plain.time};
+}
+
 /* No order takes less: the longest way, the thread's work, that of the busiest link. */
 static int64_t
-least_time(const Graph *g)
+least_time(Graph *g)
 {
+	if (g->least)
+		return g->least;
 	Left left = graph_work(g);
-	int64_t least = greater(left.thread, left.link);
-
+	g->least = greater(left.thread, left.link);
 	for (int i = 0; i < g->n; i++)
-		least = greater(least, g->jobs[i].path);
-	return least;
+		g->least = greater(g->least, g->jobs[i].path);
+	return g->least;
 }
 
 /* Nearer to the least than anybody would see. */
@@ -91,7 +104,7 @@ Order
 best_order(Graph *g, First first, int64_t within)
 {
 	Order best = plain_schedule(g);
-	Listing *list = listing_new(g);
+	Listing *list = listing_of(g);
 	int64_t bound = least_time(g);
 	int tries = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
 	int later = g->n && !g->held ? LATER / g->n : 0;

@@ -118,7 +118,9 @@ find_units(Combining *c)
 static void
 make_ready(Combining *c, const Unit *unit)
 {
-	ready_put(&c->ready, unit->jobs[unit->n - 1]);
+	Job *last = unit->jobs[unit->n - 1];
+
+	ready_put(&c->ready, last, -last->number);
 }
 
 static void
@@ -153,9 +155,13 @@ add_unit(Combining *c, Unit *unit)
 {
 	const Job *first = unit->jobs[0];
 	Op **moves = NEW_ARRAY(c->arena, Op *, unit->n);
+	Holds *holds = NEW_ARRAY(c->arena, Holds, unit->n);
 
-	for (int i = 0; i < unit->n; i++)
+	for (int i = 0; i < unit->n; i++) {
 		moves[i] = unit->jobs[i]->op;
+		if (c->from->held)
+			holds[i] = *unit->jobs[i]->holds;
+	}
 	Task task = task_of_unit(unit);
 	int n = task.kind == TASK_start ? 2 : 1;
 	unit->number = graph_add_job(c->to, first->op, task);
@@ -165,6 +171,7 @@ add_unit(Combining *c, Unit *unit)
 		Job *job = &c->to->jobs[unit->number - 1 + i];
 		job->grows = !i && first->grows;
 		job->ops = moves;
+		job->holds = holds;
 		job->nops = unit->n;
 	}
 	for (int i = 0; i < unit->n; i++)
@@ -198,12 +205,13 @@ graph_combined(const Graph *g, bool all)
 		.all = all,
 		.before = NEW_ARRAY(a, int, g->n + 1),
 		.unit = NEW_ARRAY(a, Unit *, g->n + 1),
-		.ready = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program}};
+		.ready.v = NEW_ARRAY(a, struct Entry, g->n + 1)};
 
 	count_before(&c);
 	if (!find_units(&c))
 		return NULL;
-	*to = (Graph){.arena = a,
+	*to = (Graph){.own = a,
+		.arena = a,
 		.block = g->block,
 		.held = g->held,
 		.room = g->room,

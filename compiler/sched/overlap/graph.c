@@ -20,7 +20,7 @@ graph_add_edge(Graph *g, int from, int to)
 
 	if (!from || !to || from == to)
 		return;
-	struct Edge *edge = NEW(g->arena, struct Edge);
+	struct Edge *edge = NEW(g->own, struct Edge);
 	*edge = (struct Edge){&jobs[to - 1], jobs[from - 1].after};
 	jobs[from - 1].after = edge;
 	jobs[to - 1].before++;
@@ -146,13 +146,13 @@ static void
 keep_order_once(Graph *g, Scheduling *s, const Value *v)
 {
 	const Shared *buffer = s->lives->shared[v->id];
-	const Graph **kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
+	int *kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
 	int n;
 
-	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == g)
+	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == s->ngraphs)
 		return;
-	*kept = g;
-	const Life *lives = lives_of_range(buffer, g->arena, &n);
+	*kept = s->ngraphs;
+	const Life *lives = lives_of_range(buffer, g->own, &n);
 	keep_order(g, s, lives, n);
 }
 
@@ -239,26 +239,83 @@ graph_work(const Graph *g)
 	return left;
 }
 
-Graph *
-graph_of(Block *b, Scheduling *s)
+static bool
+has_bodies(const Block *b)
 {
-	Graph *g = NEW(s->arena, Graph);
+	const Op *op = b->first;
 
-	*g = (Graph){.arena = s->arena,
-		.block = b,
-		.ahead = s->ahead,
-		.jobs = NEW_ARRAY(s->arena, Job, 2 * block_length(b) + 1)};
+	while (op != b->last && !op_has_blocks(op))
+		op = op->next;
+	return op != b->last;
+}
+
+static Graph *
+graph_new(Block *b, Scheduling *s, Arena *a)
+{
+	Graph *g = NEW(a, Graph);
+
+	*g = (Graph){.own = a, .block = b, .jobs = NEW_ARRAY(a, Job, 2 * block_length(b) + 1)};
+	s->ngraphs++;
 	add_jobs(g, s);
 	add_edges(g, s);
 	graph_find_paths(g);
-	if (s->spare < INT64_MAX) {
-		if (!s->places)
-			s->places = held_places(s->lives, s->lives->arena);
-		g->held = s->held = held_new(b, s->places, s->held, s->arena);
-		g->crowded = held_most(g) + s->spare / 2;
-		g->room = g->crowded + s->spare / 2;
-	}
 	return g;
+}
+
+/* The bytes that may be held. */
+static void
+find_room(Graph *g, Scheduling *s)
+{
+	Arena *a = s->lives->arena;
+
+	g->held = NULL;
+	if (s->spare == INT64_MAX)
+		return;
+	if (!s->places) {
+		s->places = held_places(s->lives, a);
+		s->numbers = NEW_ARRAY(a, int, s->nvalues + 1);
+	}
+	if (!g->holds)
+		g->holds = held_new(g, s->places, s->numbers);
+	g->held = g->holds;
+	g->crowded = held_most(g) + s->spare / 2;
+	g->room = g->crowded + s->spare / 2;
+}
+
+static Graph **
+place_of(const Block *b, const Scheduling *s)
+{
+	return &s->graphs[s->begins][b->last->id];
+}
+
+/* As this order of the module asks for it. */
+static Graph *
+begin_graph(Graph *g, Scheduling *s)
+{
+	g->arena = s->arena;
+	g->ahead = s->ahead;
+	find_room(g, s);
+	return g;
+}
+
+Graph *
+graph_known(Block *b, Scheduling *s)
+{
+	Graph *g = s->tasks == s->priced ? *place_of(b, s) : NULL;
+
+	return g ? begin_graph(g, s) : NULL;
+}
+
+/* Without bodies, and at the prices of the program as it was, it is the same in all orders. */
+Graph *
+graph_of(Block *b, Scheduling *s)
+{
+	bool lasts = s->tasks == s->priced && !has_bodies(b);
+	Graph *g = graph_new(b, s, lasts ? s->lives->arena : s->arena);
+
+	if (lasts)
+		*place_of(b, s) = g;
+	return begin_graph(g, s);
 }
 
 /* ---- the module ------------------------------------------------------------------ */
@@ -324,7 +381,10 @@ scheduling_new(Module *m, Arena *a)
 	s->most = plan_most(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
-	s->tasks = NEW_ARRAY(a, Task, m->nops + 1);
+	s->tasks = s->priced = NEW_ARRAY(a, Task, m->nops + 1);
+	s->kept = NEW_ARRAY(a, int, m->nvalues + 1);
+	for (Begins begins = 0; begins <= BEGINS_all; begins++)
+		s->graphs[begins] = NEW_ARRAY(a, Graph *, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	find_users(s);
 	find_tasks(s, m);
@@ -336,9 +396,7 @@ void
 scheduling_begin(Scheduling *s)
 {
 	arena_reset(s->arena);
-	s->kept = NEW_ARRAY(s->arena, const Graph *, s->nvalues + 1);
 	s->combines = false;
-	s->held = NULL;
 	s->written = NULL;
 	s->nwritten = 0;
 	s->changed = (Changed){.arena = s->arena};

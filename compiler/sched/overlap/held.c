@@ -13,7 +13,6 @@
 
 /* A buffer, and how often jobs write or read it. */
 typedef struct Buffer {
-	int *number;   /* of it, from 1 on, where Held.of has it */
 	int64_t bytes; /* 0: the order does not change it */
 	int uses, left;
 	bool held;
@@ -21,8 +20,9 @@ typedef struct Buffer {
 
 struct Held {
 	Arena *arena;
-	const int *places; /* by value id */
-	int *of;	   /* by place: its number in a block; of all blocks */
+	const int *places; /* by value id, */
+	int *numbers;	   /* ... by place: its number in the block, from 1 on */
+	int *used;	   /* places of the buffers */
 	Buffer *buffers;
 	int n;
 	int64_t now, most;
@@ -42,57 +42,108 @@ held_places(const Lives *lives, Arena *a)
 	return places;
 }
 
-/* NULL: it has no place in memory. */
-static Buffer *
-buffer_of(Held *h, const Value *v)
+/* From 0 on; -1: it has no place in memory. */
+static int
+number_of(Held *h, const Value *v)
 {
 	int place = h->places[v->id];
 
 	if (place < 0)
-		return NULL;
-	int *number = &h->of[place];
-	if (!*number) {
-		Buffer new = {.number = number};
-		APPEND(h->arena, h->buffers, h->n, new);
-		*number = h->n;
+		return -1;
+	if (!h->numbers[place]) {
+		h->used[h->n] = place;
+		h->numbers[place] = ++h->n;
 	}
-	return &h->buffers[*number - 1];
+	return h->numbers[place] - 1;
+}
+
+/* The op uses it; behind those that it has so far. */
+static void
+add_use(Held *h, int *v, int *n, const Value *value)
+{
+	int number = number_of(h, value);
+
+	if (number < 0)
+		return;
+	h->buffers[number].uses++;
+	v[(*n)++] = number;
+}
+
+static Holds
+holds_of(Held *h, const Op *op)
+{
+	int *v = NEW_ARRAY(h->arena, int, op->nresults + op->noperands + 1);
+	Holds holds = {.v = v};
+
+	for (int i = 0; i < op->nresults; i++)
+		add_use(h, v, &holds.n, op->results[i]);
+	holds.nresults = holds.n;
+	for (int i = 0; i < op->noperands; i++)
+		add_use(h, v, &holds.n, op->operands[i]);
+	return holds;
+}
+
+/* As large as the largest value that the block makes in it; what the block is given is not
+   counted. */
+static void
+count_bytes(Held *h, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		int number = number_of(h, op->results[i]);
+		if (number < 0)
+			continue;
+		int64_t *bytes = &h->buffers[number].bytes;
+		*bytes = greater(*bytes, type_bytes(&op->results[i]->type));
+	}
 }
 
 static void
-count_result(Held *h, const Value *v)
+leave_given(Held *h, const Op *op)
 {
-	Buffer *place = buffer_of(h, v);
-
-	if (place) {
-		place->uses++;
-		place->bytes = greater(place->bytes, type_bytes(&v->type));
+	for (int i = 0; i < op->noperands; i++) {
+		const Op *def = op->operands[i]->def;
+		int number = number_of(h, op->operands[i]);
+		if (number >= 0 && (!def || def->block != op->block))
+			h->buffers[number].bytes = 0;
 	}
 }
 
-Held *
-held_new(const Block *b, const int *places, const Held *last, Arena *a)
+static int
+count_values(const Block *b)
 {
+	int n = 0;
+
+	for (const Op *op = b->first; op; op = op->next)
+		n += op->nresults + op->noperands;
+	return n;
+}
+
+Held *
+held_new(Graph *g, const int *places, int *numbers)
+{
+	Arena *a = g->own;
+	const Block *b = g->block;
+	int values = count_values(b);
 	Held *h = NEW(a, Held);
+	Holds *holds = NEW_ARRAY(a, Holds, g->n + 1);
 
 	*h = (Held){.arena = a,
 		.places = places,
-		.of = last ? last->of : NEW_ARRAY(a, int, b->module->nvalues + 1)};
-	for (int i = 0; last && i < last->n; i++)
-		*last->buffers[i].number = 0;
+		.numbers = numbers,
+		.used = NEW_ARRAY(a, int, values + 1),
+		.buffers = NEW_ARRAY(a, Buffer, values + 1)};
+	for (int i = 0; i < g->n; i++) {
+		Job *job = &g->jobs[i];
+		job->holds = &holds[i];
+		holds[i] = job->task.kind == TASK_done ? holds[i - 1] : holds_of(h, job->op);
+	}
+	holds[g->n] = holds_of(h, b->last);
 	for (const Op *op = b->first; op != b->last; op = op->next)
-		for (int i = 0; i < op->nresults; i++)
-			count_result(h, op->results[i]);
+		count_bytes(h, op);
 	for (const Op *op = b->first; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++) {
-			const Op *def = op->operands[i]->def;
-			Buffer *place = buffer_of(h, op->operands[i]);
-			if (place)
-				place->uses++;
-			if (place && (!def || def->block != b))
-				place->bytes = 0;
-		}
-	held_begin(h);
+		leave_given(h, op);
+	for (int i = 0; i < h->n; i++)
+		numbers[h->used[i]] = 0;
 	return h;
 }
 
@@ -113,24 +164,22 @@ held_now(const Held *h)
 }
 
 int64_t
-held_with(Held *h, const Job *job)
+held_with(const Held *h, const Job *job)
 {
 	int64_t bytes = h->now;
 
 	for (int k = 0; k < job->nops && job->task.kind != TASK_done; k++)
-		for (int i = 0; i < job->ops[k]->nresults; i++) {
-			const Buffer *place = buffer_of(h, job->ops[k]->results[i]);
-			bytes += place && !place->held ? place->bytes : 0;
+		for (int i = 0; i < job->holds[k].nresults; i++) {
+			const Buffer *place = &h->buffers[job->holds[k].v[i]];
+			bytes += place->held ? 0 : place->bytes;
 		}
 	return bytes;
 }
 
 static void
-let_go(Held *h, const Value *v)
+let_go(Held *h, Buffer *place)
 {
-	Buffer *place = buffer_of(h, v);
-
-	if (place && !--place->left && place->held)
+	if (!--place->left && place->held)
 		h->now -= place->bytes;
 }
 
@@ -140,18 +189,11 @@ held_add(Held *h, const Job *job)
 	h->now = held_with(h, job);
 	h->most = greater(h->most, h->now);
 	for (int k = 0; k < job->nops; k++) {
-		const Op *op = job->ops[k];
-		for (int i = 0; i < op->nresults; i++) {
-			Buffer *place = buffer_of(h, op->results[i]);
-			if (place)
-				place->held = true;
-		}
-		if (job->task.kind == TASK_start)
-			continue;
-		for (int i = 0; i < op->nresults; i++)
-			let_go(h, op->results[i]);
-		for (int i = 0; i < op->noperands; i++)
-			let_go(h, op->operands[i]);
+		const Holds *holds = &job->holds[k];
+		for (int i = 0; i < holds->nresults; i++)
+			h->buffers[holds->v[i]].held = true;
+		for (int i = 0; i < holds->n && job->task.kind != TASK_start; i++)
+			let_go(h, &h->buffers[holds->v[i]]);
 	}
 }
 

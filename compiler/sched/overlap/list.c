@@ -12,6 +12,7 @@
  * Where not all has room (held.c), and much is held, what the program has first goes first,
  * which frees what it made: gradients are summed before the next weight is gathered.
  */
+#include <string.h>
 #include "sched/overlap/overlap.h"
 
 enum {
@@ -28,6 +29,9 @@ struct Listing {
 	Left work, left; /* of all, of what is not in order */
 	int64_t least;	 /* that this order takes, as far as it goes */
 	Tracks *tracks;
+	int *first_edge,
+		*to; /* by number: places in `to`, numbers of jobs that come after it */
+	int *waits;  /* by number: jobs before it that are not in order */
 	Ready runs, starts, instant; /* the last take no time */
 	Ready early, early_starts;   /* in the order of the program; of some graphs */
 	bool *over;		     /* by number of a run or start: it is in order */
@@ -38,44 +42,50 @@ struct Listing {
 	int *begun;	       /* by number of a start: its place in the order */
 	int64_t *since, *kept; /* ... from when on it may begin; that of the best order */
 	uint64_t chance;
+	int64_t *shaken; /* keys changed by chance, by number */
 };
 
 /* ---- the heap -------------------------------------------------------------------- */
 
 static bool
-is_before(First first, const Job *a, const Job *b)
+is_before(const struct Entry *a, const struct Entry *b)
 {
-	if (first < FIRST_program && a->key != b->key)
-		return a->key > b->key;
-	return a->number < b->number;
+	return a->key != b->key ? a->key > b->key : a->job < b->job;
 }
 
 void
-ready_put(Ready *r, Job *job)
+ready_put(Ready *r, Job *job, int64_t key)
 {
+	const struct Entry entry = {key, job};
 	int i = r->n++;
 
-	for (; i && is_before(r->first, job, r->jobs[(i - 1) / 2]); i = (i - 1) / 2)
-		r->jobs[i] = r->jobs[(i - 1) / 2];
-	r->jobs[i] = job;
+	for (; i && is_before(&entry, &r->v[(i - 1) / 2]); i = (i - 1) / 2)
+		r->v[i] = r->v[(i - 1) / 2];
+	r->v[i] = entry;
+}
+
+static struct Entry
+take_entry(Ready *r)
+{
+	const struct Entry best = r->v[0], last = r->v[--r->n];
+	int i = 0;
+
+	for (int child = 1; child < r->n; child = 2 * i + 1) {
+		if (child + 1 < r->n && is_before(&r->v[child + 1], &r->v[child]))
+			child++;
+		if (!is_before(&r->v[child], &last))
+			break;
+		r->v[i] = r->v[child];
+		i = child;
+	}
+	r->v[i] = last;
+	return best;
 }
 
 Job *
 ready_take(Ready *r)
 {
-	Job *best = r->jobs[0], *last = r->jobs[--r->n];
-	int i = 0;
-
-	for (int child = 1; child < r->n; child = 2 * i + 1) {
-		if (child + 1 < r->n && is_before(r->first, r->jobs[child + 1], r->jobs[child]))
-			child++;
-		if (!is_before(r->first, r->jobs[child], last))
-			break;
-		r->jobs[i] = r->jobs[child];
-		i = child;
-	}
-	r->jobs[i] = last;
-	return best;
+	return take_entry(r).job;
 }
 
 /* ---- one job after the other ---------------------------------------------------- */
@@ -94,27 +104,59 @@ or_other(Listing *list, bool answer)
 	return list->taste.shake && draw(list) % 4 == 0 ? !answer : answer;
 }
 
+/* What has the greatest key comes first. */
+static int64_t
+key_of(Listing *list, const Job *job)
+{
+	int64_t own = list->taste.first == FIRST_tail ? job->task.picoseconds : 0;
+	int64_t path = list->taste.first == FIRST_from_end ? job->from_end : job->path;
+
+	return path - own;
+}
+
+/* ... in a list of jobs, by the taste or, if `program`, as the program has them. */
+static void
+put(Listing *list, Ready *r, Job *job, bool program)
+{
+	int64_t key = program	    ? -job->number
+		: list->taste.shake ? list->shaken[job->number]
+				    : key_of(list, job);
+
+	ready_put(r, job, key);
+}
+
 static void
 make_ready(Listing *list, Job *job)
 {
-	if (job->task.kind == TASK_done)
+	const Graph *g = list->graph;
+	First first = list->taste.first;
+
+	if (job->task.kind == TASK_done) {
 		list->flights[list->nflights++] = job;
-	else if (job->task.kind == TASK_start)
-		ready_put(&list->starts, job);
-	else
-		ready_put(job->task.picoseconds ? &list->runs : &list->instant, job);
-	if (list->graph->held && job->task.kind == TASK_start)
-		ready_put(&list->early_starts, job);
-	else if ((list->graph->held || list->graph->ahead) && job->task.kind == TASK_run
-		&& job->task.picoseconds)
-		ready_put(&list->early, job);
+	} else if (job->task.kind == TASK_start) {
+		put(list, &list->starts, job, first == FIRST_order);
+		if (g->held)
+			put(list, &list->early_starts, job, true);
+	} else if (!job->task.picoseconds) {
+		put(list, &list->instant, job, true);
+	} else {
+		put(list, &list->runs, job, first >= FIRST_program);
+		if (g->held || g->ahead)
+			put(list, &list->early, job, true);
+	}
+}
+
+static Job *
+top(const Ready *r)
+{
+	return r->v[0].job;
 }
 
 /* What is in both heaps is taken from one of them first. */
 static void
 drop_over(const Listing *list, Ready *r)
 {
-	while (r->n && list->over[r->jobs[0]->number])
+	while (r->n && list->over[top(r)->number])
 		ready_take(r);
 }
 
@@ -209,9 +251,9 @@ add(Listing *list, Job *job)
 	list->order.jobs[list->n++] = job;
 	tracks_add(list->tracks, list->order.tasks, task);
 	count_off(list, job, task->from);
-	for (const struct Edge *e = job->after; e; e = e->next)
-		if (!--e->to->waits)
-			make_ready(list, e->to);
+	for (int i = list->first_edge[job->number]; i < list->first_edge[job->number + 1]; i++)
+		if (!--list->waits[list->to[i]])
+			make_ready(list, &list->graph->jobs[list->to[i] - 1]);
 }
 
 static const Task *
@@ -243,11 +285,11 @@ take_done(Listing *list, int64_t within)
 /* Would it keep its links from a more pressing one, which can begin when `before` is over
    in so long?  All is over later if that one waits for it than if it waits for that one. */
 static bool
-keeps_links(const Job *start, const Job *before, int64_t time)
+keeps_links(const Listing *list, const Job *start, const Job *before, int64_t time)
 {
 	for (const struct Edge *e = before->after; e; e = e->next) {
 		const Job *other = e->to;
-		if (other->task.kind != TASK_start || other->waits > 1
+		if (other->task.kind != TASK_start || list->waits[other->number] > 1
 			|| !link_sets_meet(other->task.links, start->task.links))
 			continue;
 		int64_t first = add_picoseconds(start->task.picoseconds, other->path);
@@ -263,13 +305,14 @@ keeps_links(const Job *start, const Job *before, int64_t time)
 static bool
 is_in_the_way(const Listing *list, const Job *start)
 {
-	const Job *run = list->runs.n ? list->runs.jobs[0] : NULL;
+	const Job *run = list->runs.n ? top(&list->runs) : NULL;
 
-	if (run && keeps_links(start, run, run->task.picoseconds))
+	if (run && keeps_links(list, start, run, run->task.picoseconds))
 		return true;
 	for (int i = 0; i < list->nflights; i++) {
 		const Job *done = list->flights[i];
-		if (keeps_links(start, done, tracks_left(list->tracks, flight_of(list, done))))
+		int64_t left = tracks_left(list->tracks, flight_of(list, done));
+		if (keeps_links(list, start, done, left))
 			return true;
 	}
 	return false;
@@ -279,12 +322,13 @@ is_in_the_way(const Listing *list, const Job *start)
 static void
 begin_transfers(Listing *list, int64_t busy)
 {
-	Job *held[MOST_HELD];
+	struct Entry held[MOST_HELD];
 	Ready *starts = is_crowded(list) ? &list->early_starts : &list->starts;
 	int n = 0;
 
 	while (starts->n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
-		Job *job = ready_take(starts);
+		const struct Entry entry = take_entry(starts);
+		Job *job = entry.job;
 		if (list->over[job->number])
 			continue;
 		int64_t before = tracks_busy(list->tracks, job->task.links);
@@ -298,12 +342,12 @@ begin_transfers(Listing *list, int64_t busy)
 				    shares || (list->taste.patient && is_in_the_way(list, job)))
 				|| is_too_much(list, job)
 				|| list->since[job->number] > tracks_now(list->tracks)))
-			held[n++] = job;
+			held[n++] = entry;
 		else
 			add(list, job);
 	}
-	while (n)
-		ready_put(starts, held[--n]);
+	for (; n; n--)
+		ready_put(starts, held[n - 1].job, held[n - 1].key);
 }
 
 /*
@@ -315,7 +359,7 @@ begin_transfers(Listing *list, int64_t busy)
 static int
 worth_waiting(const Listing *list)
 {
-	const Job *run = list->runs.jobs[0];
+	const Job *run = top(&list->runs);
 
 	for (int i = 0; i < list->nflights; i++) {
 		const Job *done = list->flights[i];
@@ -341,20 +385,22 @@ waited_for(Listing *list)
 static Job *
 take_shorter(Listing *list, int64_t time)
 {
-	Job *held[MOST_HELD], *shorter = NULL;
+	struct Entry held[MOST_HELD];
+	Job *shorter = NULL;
 	int n = 0;
 
 	while (list->runs.n && n < MOST_HELD && !shorter) {
-		Job *job = ready_take(&list->runs);
+		const struct Entry entry = take_entry(&list->runs);
+		Job *job = entry.job;
 		if (list->over[job->number])
 			continue;
 		if (job->task.picoseconds <= time && !is_far_ahead(list, job))
 			shorter = job;
 		else
-			held[n++] = job;
+			held[n++] = entry;
 	}
-	while (n)
-		ready_put(&list->runs, held[--n]);
+	for (; n; n--)
+		ready_put(&list->runs, held[n - 1].job, held[n - 1].key);
 	if (shorter)
 		list->over[shorter->number] = true;
 	drop_over(list, &list->runs);
@@ -367,9 +413,9 @@ take_shorter(Listing *list, int64_t time)
 static Job *
 take_best(Listing *list)
 {
-	if (!is_crowded(list) && !has_to_wait(list, list->runs.jobs[0]))
+	if (!is_crowded(list) && !has_to_wait(list, top(&list->runs)))
 		return take_run(list, &list->runs);
-	if (list->nflights && has_to_wait(list, list->early.jobs[0]))
+	if (list->nflights && has_to_wait(list, top(&list->early)))
 		return take_done(list, INT64_MAX);
 	return take_run(list, &list->early);
 }
@@ -392,15 +438,16 @@ next_job(Listing *list)
 	return done;
 }
 
-/* What has the greatest key comes first. */
-static int64_t
-key_of(Listing *list, const Job *job)
+/* Keys changed by chance. */
+static void
+shake(Listing *list)
 {
-	int64_t own = list->taste.first == FIRST_tail ? job->task.picoseconds : 0;
-	int64_t path = list->taste.first == FIRST_from_end ? job->from_end : job->path;
-	uint64_t most = list->taste.shake ? (uint64_t)list->longest / 2 : 0;
+	const Graph *g = list->graph;
+	uint64_t most = (uint64_t)list->longest / 2;
 
-	return add_picoseconds(path - own, (int64_t)(draw(list) % (most + 1)));
+	for (int i = 0; i < g->n; i++)
+		list->shaken[i + 1] = add_picoseconds(key_of(list, &g->jobs[i]),
+			(int64_t)(draw(list) % (most + 1)));
 }
 
 /* Transfers may begin from when on they might in the best order, some at any time that the
@@ -415,9 +462,8 @@ find_since(Listing *list)
 	for (int i = 0; i < g->n; i++) {
 		const Job *job = &g->jobs[i];
 		int64_t *since = &list->since[job->number];
-		*since = list->taste.later ? list->kept[job->number] : 0;
-		if (list->taste.later && job->task.kind == TASK_start
-			&& draw(list) % LATER_ONE_IN == 0)
+		*since = list->kept[job->number];
+		if (job->task.kind == TASK_start && draw(list) % LATER_ONE_IN == 0)
 			*since = (int64_t)(draw(list)
 				% ((uint64_t)(list->longest - job->path) + 1));
 	}
@@ -433,39 +479,71 @@ listing_keep(Listing *list)
 	list->since = kept;
 }
 
-Listing *
+/* Edges of a job side by side. */
+static void
+find_edges(Listing *list, Arena *a)
+{
+	const Graph *g = list->graph;
+	int n = 0;
+
+	for (int i = 0; i < g->n; i++)
+		n += g->jobs[i].before;
+	list->first_edge = NEW_ARRAY(a, int, g->n + 2);
+	list->to = NEW_ARRAY(a, int, n + 1);
+	n = 0;
+	for (int i = 0; i < g->n; i++) {
+		list->first_edge[i + 1] = n;
+		for (const struct Edge *e = g->jobs[i].after; e; e = e->next)
+			list->to[n++] = e->to->number;
+	}
+	list->first_edge[g->n + 1] = n;
+}
+
+static Listing *
 listing_new(Graph *g)
 {
-	Arena *a = g->arena;
+	Arena *a = g->own;
+	size_t n = (size_t)g->n + 1;
 	Listing *list = NEW(a, Listing);
 
 	*list = (Listing){.graph = g,
 		.work = graph_work(g),
-		.order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
-		.runs.jobs = NEW_ARRAY(a, Job *, g->n + 1),
-		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_tail},
-		.instant = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
-		.early = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
-		.early_starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
-		.over = NEW_ARRAY(a, bool, g->n + 1),
-		.flights = NEW_ARRAY(a, Job *, g->n + 1),
-		.begun = NEW_ARRAY(a, int, g->n + 1),
-		.since = NEW_ARRAY(a, int64_t, g->n + 1),
-		.kept = NEW_ARRAY(a, int64_t, g->n + 1)};
+		.order = {NEW_ARRAY(a, Job *, n), NEW_ARRAY(a, Task, n), 0},
+		.runs.v = NEW_ARRAY(a, struct Entry, n),
+		.starts.v = NEW_ARRAY(a, struct Entry, n),
+		.instant.v = NEW_ARRAY(a, struct Entry, n),
+		.early.v = NEW_ARRAY(a, struct Entry, n),
+		.early_starts.v = NEW_ARRAY(a, struct Entry, n),
+		.over = NEW_ARRAY(a, bool, n),
+		.flights = NEW_ARRAY(a, Job *, n),
+		.begun = NEW_ARRAY(a, int, n),
+		.waits = NEW_ARRAY(a, int, n),
+		.shaken = NEW_ARRAY(a, int64_t, n),
+		.since = NEW_ARRAY(a, int64_t, n),
+		.kept = NEW_ARRAY(a, int64_t, n)};
 	for (int i = 0; i < g->n; i++)
 		list->longest = greater(list->longest, g->jobs[i].path);
+	find_edges(list, a);
 	return list;
+}
+
+Listing *
+listing_of(Graph *g)
+{
+	if (!g->listing)
+		g->listing = listing_new(g);
+	memset(g->listing->kept, 0, ((size_t)g->n + 1) * sizeof(int64_t));
+	return g->listing;
 }
 
 static void
 begin_listing(Listing *list, Taste taste)
 {
 	Graph *g = list->graph;
+	size_t n = (size_t)g->n + 1;
 
 	list->taste = taste;
 	list->chance = (uint64_t)taste.shake;
-	list->runs.first = taste.first;
-	list->starts.first = taste.first == FIRST_order ? FIRST_order : FIRST_tail;
 	list->n = list->nflights = 0;
 	list->oldest = 1;
 	list->runs.n = list->starts.n = list->instant.n = list->early.n = list->early_starts.n =
@@ -475,12 +553,15 @@ begin_listing(Listing *list, Taste taste)
 	list->tracks = tracks_new(g->arena, NULL);
 	if (g->held)
 		held_begin(g->held);
-	for (int i = 0; i < g->n; i++) {
-		list->over[g->jobs[i].number] = false;
-		g->jobs[i].waits = g->jobs[i].before;
-		g->jobs[i].key = key_of(list, &g->jobs[i]);
-	}
-	find_since(list);
+	memset(list->over, 0, n * sizeof *list->over);
+	for (int i = 0; i < g->n; i++)
+		list->waits[i + 1] = g->jobs[i].before;
+	if (taste.shake)
+		shake(list);
+	if (taste.later)
+		find_since(list);
+	else
+		memset(list->since, 0, n * sizeof *list->since);
 	for (int i = 0; i < g->n; i++)
 		if (!g->jobs[i].before)
 			make_ready(list, &g->jobs[i]);
@@ -496,7 +577,7 @@ list_schedule(Listing *list, Taste taste, int64_t within)
 			add(list, done ? done : ready_take(&list->instant));
 			continue;
 		}
-		begin_transfers(list, list->runs.n ? list->runs.jobs[0]->task.picoseconds : 0);
+		begin_transfers(list, list->runs.n ? top(&list->runs)->task.picoseconds : 0);
 		add(list, next_job(list));
 	}
 	list->order.time = tracks_end(list->tracks);

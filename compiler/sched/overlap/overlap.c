@@ -218,7 +218,9 @@ begin_by_default(Scheduling *s, Graph **g, Order *order, int64_t within)
 	if (begins != BEGINS_all || (*g)->held || least_by_default(*g) >= order->time)
 		return;
 	s->begins = BEGINS_default;
-	Graph *other = graph_of((*g)->block, s);
+	Graph *other = graph_known((*g)->block, s);
+	if (!other)
+		other = graph_of((*g)->block, s);
 	s->begins = begins;
 	Order by_default = best_order(other, s->least, within);
 	if (latest_time(other, &by_default) < latest_time(*g, order)) {
@@ -230,10 +232,12 @@ begin_by_default(Scheduling *s, Graph **g, Order *order, int64_t within)
 static Body
 schedule_block(Scheduling *s, Block *b)
 {
-	for (const Op *op = b->first; op != b->last; op = op->next)
+	Graph *g = graph_known(b, s);
+	for (const Op *op = b->first; !g && op != b->last; op = op->next)
 		if (op_has_blocks(op))
 			s->tasks[op->id] = task_in_order(s, op);
-	Graph *g = graph_of(b, s);
+	if (!g)
+		g = graph_of(b, s);
 	int64_t within = b->parent ? INT64_MAX : s->within;
 	Order order = best_order(g, s->least, within);
 	begin_by_default(s, &g, &order, within);

@@ -17,9 +17,16 @@
 #include "cost/tracks.h"
 #include "memory/lives.h"
 
+/* Numbers of the buffers of an op's results, and of its operands behind them (held.c). */
+typedef struct Holds {
+	const int *v;
+	int nresults, n;
+} Holds;
+
 typedef struct Job {
-	Op *op;		/* of a done: the collective */
-	Op *const *ops; /* all that are one transfer, the first is `op` */
+	Op *op;		    /* of a done: the collective */
+	Op *const *ops;	    /* all that are one transfer, the first is `op` */
+	const Holds *holds; /* ... of each; NULL: nobody asks */
 	int nops;
 	Task task;
 	int number; /* in the order of the program */
@@ -29,16 +36,24 @@ typedef struct Job {
 		struct Job *to;
 		struct Edge *next;
 	} * after;
-	int64_t key;	  /* path, as a taste sees it */
 	int64_t path;	  /* the longest way from its begin to the end of the block */
 	int64_t from_end; /* by graph_find_from_end() */
 	int waits;	  /* of those before it, not yet in order */
 } Job;
 
 typedef struct Held Held;
+typedef struct Listing Listing;
+
+/* An order of the jobs of a graph, and what it takes. */
+typedef struct Order {
+	Job **jobs;
+	Task *tasks; /* of them */
+	int64_t time;
+} Order;
 
 typedef struct Graph {
-	Arena *arena;
+	Arena *own;   /* it lies in, and what is made of it once */
+	Arena *arena; /* of orders */
 	Block *block;
 	Held *held;	 /* NULL: nobody asks */
 	int64_t room;	 /* bytes that may be held; of a graph without `held` any */
@@ -46,6 +61,13 @@ typedef struct Graph {
 	int ahead;	 /* jobs that the thread may be ahead of the program; 0: any */
 	Job *jobs;
 	int n;
+	/* made once: */
+	Held *holds;	      /* `held`, of a graph that somebody asked for it */
+	Order plain;	      /* the program's */
+	int64_t least;	      /* that any order takes */
+	Listing *listing;     /* in which it is put in order */
+	struct Graph *turned; /* the same from its end */
+	int64_t *from_end;    /* by job, what graph_find_from_end() finds without an order */
 } Graph;
 
 /* An op that reads a value. */
@@ -107,6 +129,12 @@ typedef struct Scheduling {
 	int64_t serial;	   /* what a run takes */
 	User **users;	   /* by value id */
 	const int *places; /* ... of held_places(); NULL: nobody asked yet */
+	int *numbers;	   /* ... all 0 but in held_new() */
+	Task *tasks;	   /* by op id: what it is on tracks; of what has blocks: in order */
+	Task *priced;	   /* ... as the program was */
+	Graph **graphs[BEGINS_all + 1]; /* by id of the return of a block: at these prices */
+	int *kept; /* by id of the first value of a buffer: the graph where its order is kept */
+	int ngraphs;
 	/* ... how it is to be put in order, ... */
 	First least;	/* of the ways to choose */
 	Join joins;	/* which collectives that move alike are one */
@@ -117,12 +145,9 @@ typedef struct Scheduling {
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
-	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
-	Task *tasks;	    /* ... what it is on tracks; of what has blocks: in order */
-	const Graph **kept; /* by id of the first value of a buffer: where its order is kept */
-	bool combines;	    /* some collectives are one, or could be */
-	Held *held;	    /* of the block before; NULL: none */
-	Written *written;   /* blocks, as they were */
+	int *first, *last; /* by op id: its job from 1 on, and that of its done */
+	bool combines;	   /* some collectives are one, or could be */
+	Written *written;  /* blocks, as they were */
 	int nwritten;
 	Changed changed; /* what is on the chip, or is not any more */
 } Scheduling;
@@ -132,6 +157,8 @@ Scheduling *scheduling_new(Module *m, Arena *a);
 /* Another order of the module, which is as it was. */
 void scheduling_begin(Scheduling *s);
 void scheduling_free(Scheduling *s);
+/* Of a block without bodies, made before; NULL: there is none. */
+Graph *graph_known(Block *b, Scheduling *s);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
 /* An op without blocks, as it is priced now. */
@@ -153,34 +180,29 @@ Left graph_work(const Graph *g);
 /* held.c: by value id a number of the buffer, below that of values; -1: it has none.  Requires
    lives with all that shares a buffer. */
 const int *held_places(const Lives *lives, Arena *a);
-/* `last` is not used from then on.  Bytes that are held once a job is put behind those that
-   were; the most that the program has. */
-Held *held_new(const Block *b, const int *places, const Held *last, Arena *a);
+/* Of all jobs of the graph; `numbers`: by place, all 0.  Bytes that are held once a job is put
+   behind those that were; the most that the program has. */
+Held *held_new(Graph *g, const int *places, int *numbers);
 void held_begin(Held *h);
 void held_add(Held *h, const Job *job);
 int64_t held_now(const Held *h);
-int64_t held_with(Held *h, const Job *job);
+int64_t held_with(const Held *h, const Job *job);
 int64_t held_most(const Graph *g);
 
 /* combine.c: the same, collectives that move alike and can begin together as one transfer:
    all, or those alone that wait longer than they move.  NULL: there are none. */
 Graph *graph_combined(const Graph *g, bool all);
 
-/* An order of the jobs of a graph, and what it takes. */
-typedef struct Order {
-	Job **jobs;
-	Task *tasks; /* of them */
-	int64_t time;
-} Order;
-
 /* list.c: by list scheduling */
 /* Jobs that can be next, the best on top: a heap. */
 typedef struct Ready {
-	Job **jobs;
+	struct Entry {
+		int64_t key; /* the greatest first, of equal ones what the program has first */
+		Job *job;
+	} * v;
 	int n;
-	First first;
 } Ready;
-void ready_put(Ready *r, Job *job);
+void ready_put(Ready *r, Job *job, int64_t key);
 Job *ready_take(Ready *r);
 
 /* Does a transfer begin though others have its links? */
@@ -198,8 +220,8 @@ typedef struct Taste {
 	int later;    /* transfers wait as in the best order, or, by chance, as long as the
 			 longest way allows; 0: for nothing but links */
 } Taste;
-typedef struct Listing Listing;
-Listing *listing_new(Graph *g);
+/* Of the graph: nothing is kept. */
+Listing *listing_of(Graph *g);
 /* Until the next; NULL: it takes `within` or longer, and is given up as soon as that is
    known. */
 const Order *list_schedule(Listing *list, Taste taste, int64_t within);
