@@ -111,7 +111,7 @@ best_order(Graph *g, First first, int64_t within)
 	Taste of_best = taste_of(0);
 	bool newer = true;
 
-	for (int i = 0; i < tries + later && !is_good(&best, bound); i++) {
+	for (int i = 0; i < tries + later && bound < within && !is_good(&best, bound); i++) {
 		Taste taste = i < tries ? taste_of(i) : of_best;
 		taste.later = i < tries ? 0 : i;
 		if (taste.first < first)

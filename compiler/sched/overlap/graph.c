@@ -224,7 +224,7 @@ graph_work(const Graph *g)
 		const Task *task = &g->jobs[i].task;
 		if (task->moves)
 			links_add(&sums, task->links, task->shared);
-		else
+		if (task->kind == TASK_run)
 			left.thread = add_picoseconds(left.thread, task->picoseconds);
 		if (task->bodies)
 			add_sums(&sums, &task->bodies->busy);

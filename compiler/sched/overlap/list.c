@@ -223,9 +223,9 @@ count_off(Listing *list, const Job *job, int64_t from)
 	Left *left = &list->left;
 	int64_t now = tracks_now(list->tracks);
 
-	if (!task->moves)
+	if (task->kind == TASK_run)
 		left->thread -= task->picoseconds;
-	else if (task->links->word[left->word] & left->bit)
+	if (task->moves && task->links->word[left->word] & left->bit)
 		left->link -= task->shared;
 	if (task->bodies && left->bit)
 		left->link -= task->bodies->busy.of[left->word][__builtin_ctzll(left->bit)];
