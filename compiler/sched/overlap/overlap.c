@@ -72,9 +72,10 @@ move_to_end(Block *b, Op *op)
 }
 
 static void
-remember(Scheduling *s, Block *b)
+remember(Scheduling *s, const Graph *g, Order order)
 {
-	Written w = {.block = b};
+	Block *b = g->block;
+	Written w = {g, order, NULL, 0};
 
 	for (Op *op = b->first; op != b->last; op = op->next)
 		APPEND(s->arena, w.ops, w.n, op);
@@ -117,14 +118,15 @@ undo(const Scheduling *s, Module *m)
 {
 	for (int i = 0; i < s->nwritten; i++) {
 		const Written *w = &s->written[i];
-		for (Op *next, *op = w->block->first; op != w->block->last; op = next) {
+		Block *b = w->graph->block;
+		for (Op *next, *op = b->first; op != b->last; op = next) {
 			next = op->next;
 			op->combined = false;
 			if (op->kind == O_done)
 				join_transfer(op);
 		}
 		for (int k = 0; k < w->n; k++)
-			move_to_end(w->block, w->ops[k]);
+			move_to_end(b, w->ops[k]);
 	}
 	for (int i = 0; i < s->changed.n; i++)
 		s->changed.v[i]->on_chip = !s->changed.v[i]->on_chip;
@@ -246,7 +248,7 @@ schedule_block(Scheduling *s, Block *b)
 	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
 	begin_latest(g, &order);
-	remember(s, b);
+	remember(s, g, order);
 	write_order(g, &order);
 	return (Body){order.tasks, g->n, 1, order.time};
 }
@@ -367,6 +369,10 @@ typedef struct Scheduled {
 typedef struct Made {
 	Scheduling *by;
 	bool any;	/* else it is as it was */
+	Scheduled best; /* so far; its orders are written again if it is asked for again, ... */
+	Written *written;
+	int nwritten;
+	Arena *arena;	/* ... which lie here; NULL: there is none */
 	Offers *offers; /* asked of the next way; NULL: nobody asks */
 } Made;
 
@@ -376,6 +382,33 @@ unmake(Module *m, Made *made)
 	if (made->any)
 		undo(made->by, m);
 	made->any = false;
+}
+
+/* The module is as it was, and was last put in order so. */
+static void
+keep_way(Made *made, Scheduled is)
+{
+	Scheduling *s = made->by;
+	Arena *other = made->arena;
+
+	if (s->written == made->written)
+		return;
+	made->best = is;
+	made->written = s->written;
+	made->nwritten = s->nwritten;
+	made->arena = s->arena;
+	s->arena = other ? other : arena_new();
+}
+
+/* Is it the way that is kept, but for what it may take? */
+static bool
+is_known(const Made *made, Attempt way)
+{
+	Attempt of = made->best.way;
+
+	return made->arena && of.least == way.least && of.joins == way.joins
+		&& of.begins == way.begins && of.ahead == way.ahead && of.spare == way.spare
+		&& of.again == way.again;
 }
 
 static void
@@ -411,6 +444,20 @@ price_again(Scheduling *s, Module *m)
 	return tasks;
 }
 
+/* What was kept. */
+static int64_t
+write_again(Made *made)
+{
+	Scheduling *s = made->by;
+
+	s->written = made->written;
+	s->nwritten = made->nwritten;
+	s->combines = made->best.combines;
+	for (int i = 0; i < s->nwritten; i++)
+		write_order(s->written[i].graph, &s->written[i].order);
+	return made->best.ordered;
+}
+
 static int64_t
 order_blocks(Module *m, Made *made, Attempt way)
 {
@@ -418,6 +465,8 @@ order_blocks(Module *m, Made *made, Attempt way)
 	Task *tasks = s->tasks;
 
 	begin_way(made, way);
+	if (is_known(made, way))
+		return write_again(made);
 	int64_t time = schedule_block(s, m->entry).alone;
 	if (!way.again)
 		return time;
@@ -442,7 +491,9 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 		unmake(m, made);
 		return (Scheduled){.time = time};
 	}
-	FitResult fit = s->most <= way.bytes ? FIT_as_it_is : fit_memory(m, way.bytes);
+	bool fits = s->most <= way.bytes
+		|| (is_known(made, way) && made->best.free && made->best.way.bytes <= way.bytes);
+	FitResult fit = fits ? FIT_as_it_is : fit_memory(m, way.bytes);
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */
 	residency_find(m, &s->changed);
@@ -500,8 +551,10 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		Scheduled is = schedule_so(m, made, way, within);
 		if (is.kept)
 			return is;
-		if (is.fits && (!best.fits || is.time < best.time))
+		if (is.fits && (!best.fits || is.time < best.time)) {
 			best = is;
+			keep_way(made, is);
+		}
 	}
 	best.way.within = any;
 	return best.fits ? schedule_so(m, made, best.way, any) : best;
@@ -529,6 +582,8 @@ keep_on_chip(Module *m, Made *made, Scheduled first)
 		if (is.kept && i == WAYS - 1)
 			return is;
 		unmake(m, made);
+		if (is.kept)
+			keep_way(made, is);
 	}
 	return schedule_so(m, made, best.way, INT64_MAX);
 }
@@ -547,6 +602,7 @@ schedule_within_memory(Module *m, Made *made)
 	if (first.kept && first.time <= near)
 		return first;
 	unmake(m, made);
+	keep_way(made, first);
 	if (first.kept && first.free)
 		return keep_on_chip(m, made, first);
 	const Plan *plan = plan_within(m, 0, made->by->arena);
@@ -571,6 +627,10 @@ combine_or_not(Module *m, Made *made, Scheduled apart, Offers *offers)
 	int64_t least = apart.kept ? apart.time : INT64_MAX;
 	int64_t within = add_picoseconds(least, least / UNSEEN);
 
+	if (made->any) {
+		unmake(m, made);
+		keep_way(made, apart);
+	}
 	for (Join joins = JOIN_small; joins > JOIN_none; joins--) {
 		Attempt way = apart.way;
 		way.joins = joins;
@@ -647,6 +707,8 @@ schedule_module(Module *m, Scheduling *s, Offers *offers)
 	m->unnamed = true;
 	Scheduled apart = schedule_within_memory(m, &made);
 	Scheduled is = apart.combines ? combine_or_not(m, &made, apart, offers) : apart;
+	if (made.arena)
+		arena_free(made.arena);
 	m->unnamed = unnamed;
 	if (!unnamed)
 		name_begun(m);

@@ -78,7 +78,8 @@ typedef struct User {
 
 /* A block that was put in order, and its ops as they were, without the return. */
 typedef struct Written {
-	Block *block;
+	const Graph *graph;
+	Order order;
 	Op **ops;
 	int n;
 } Written;
