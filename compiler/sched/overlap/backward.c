@@ -72,21 +72,20 @@ find_from_end(Graph *g, const Order *order)
 			from_other_end(from_end, i);
 }
 
-/* Without an order it is found once. */
+/* Without an order, and for the program's, it is found once. */
 void
 graph_find_from_end(Graph *g, const Order *order)
 {
-	int64_t *known = g->from_end;
+	int64_t **known = !order ? &g->from_end : order == &g->plain ? &g->of_plain : NULL;
+	bool found = known && *known;
 
-	if (order || !known)
+	if (!found)
 		find_from_end(g, order);
-	if (order)
-		return;
-	if (!known)
-		g->from_end = NEW_ARRAY(g->own, int64_t, g->n + 1);
-	for (int i = 0; i < g->n; i++)
-		if (known)
-			g->jobs[i].from_end = known[i];
+	if (known && !found)
+		*known = NEW_ARRAY(g->own, int64_t, g->n + 1);
+	for (int i = 0; i < g->n && known; i++)
+		if (found)
+			g->jobs[i].from_end = (*known)[i];
 		else
-			g->from_end[i] = g->jobs[i].from_end;
+			(*known)[i] = g->jobs[i].from_end;
 }

@@ -15,9 +15,12 @@
 
 enum {
 	TASTES = 9,
-	FROM_END = 2, /* of those the first whose order is made from the end */
-	SHAKEN = 6,   /* of those from the second on, that do not keep the program's order */
-	ALWAYS = 5,   /* of those, for a graph of any size */
+	FROM_END = 2,  /* of those the first whose order is made from the end */
+	HELD_FROM = 3, /* of a large graph whose thread is held back only those, */
+	HELD_TO = 5,   /* ... for which what is last in the program comes first there */
+	LARGE = 2000,  /* jobs */
+	SHAKEN = 6,    /* of those from the second on, that do not keep the program's order */
+	ALWAYS = 5,    /* of those, for a graph of any size */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
@@ -109,9 +112,16 @@ best_order(Graph *g, First first, int64_t within)
 	int tries = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
 	int later = g->n && !g->held ? LATER / g->n : 0;
 	Taste of_best = taste_of(0);
+	bool held = g->n > LARGE && first < FIRST_program && (g->ahead || g->held);
 	bool newer = true;
 
-	for (int i = 0; i < tries + later && bound < within && !is_good(&best, bound); i++) {
+	if (held) {
+		graph_find_from_end(g, &g->plain);
+		newer = false;
+		tries = HELD_TO;
+	}
+	for (int i = held ? HELD_FROM : 0;
+		i < tries + later && bound < within && !is_good(&best, bound); i++) {
 		Taste taste = i < tries ? taste_of(i) : of_best;
 		taste.later = i < tries ? 0 : i;
 		if (taste.first < first)
@@ -127,7 +137,7 @@ best_order(Graph *g, First first, int64_t within)
 			continue;
 		keep(&best, order, g->n);
 		listing_keep(list);
-		newer = true;
+		newer = !held;
 		of_best = taste;
 	}
 	return best;

@@ -492,7 +492,8 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 		return (Scheduled){.time = time};
 	}
 	bool fits = s->most <= way.bytes
-		|| (is_known(made, way) && made->best.free && made->best.way.bytes <= way.bytes);
+		|| (is_known(made, way) && made->best.free
+			&& made->best.way.bytes <= way.bytes);
 	FitResult fit = fits ? FIT_as_it_is : fit_memory(m, way.bytes);
 	/* Orders that are compared are timed as they run: a transfer that begins later may take
 	   less from others on its links. */

@@ -67,7 +67,8 @@ typedef struct Graph {
 	int64_t least;	      /* that any order takes */
 	Listing *listing;     /* in which it is put in order */
 	struct Graph *turned; /* the same from its end */
-	int64_t *from_end;    /* by job, what graph_find_from_end() finds without an order */
+	int64_t *from_end;    /* by job, what graph_find_from_end() finds without an order, */
+	int64_t *of_plain;    /* ... and for the program's */
 } Graph;
 
 /* An op that reads a value. */
