@@ -179,6 +179,25 @@ join_transfer(Op *done)
 	op->results[0]->block = op->block;
 }
 
+/* Is more than that live at some step, if all transfers that are beside it give way? */
+static bool
+is_hopeless(const Fit *f, const Held *held, int n, int64_t limit, Arena *a)
+{
+	int steps = f->plan->lives->n;
+	int64_t *freed = NEW_ARRAY(a, int64_t, steps + 2);
+
+	for (int i = 0; i < n; i++) {
+		freed[held[i].begin] += held[i].taken + held[i].kept;
+		freed[held[i].end + 1] -= held[i].taken + held[i].kept;
+	}
+	for (int i = 0; i < steps; i++) {
+		freed[i + 1] += freed[i];
+		if (f->live[i] - freed[i] > limit)
+			return true;
+	}
+	return false;
+}
+
 /* What ends where it begins is one op again. */
 static bool
 shorten(const Plan *plan, int64_t limit)
@@ -187,11 +206,11 @@ shorten(const Plan *plan, int64_t limit)
 	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
 	int n;
 	const Held *held = list_held(plan, a, &n);
-	bool any = false;
+	bool any = false, hopeless = is_hopeless(&f, held, n, limit, a);
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && !hopeless; i++)
 		any |= give_way(&f, &held[i]);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && any; i++)
 		if (held[i].done->prev == held[i].start)
 			join_transfer(held[i].done);
 	arena_free(a);
