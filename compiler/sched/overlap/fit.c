@@ -179,12 +179,12 @@ join_transfer(Op *done)
 	op->results[0]->block = op->block;
 }
 
-/* Is more than that live at some step, if all transfers that are beside it give way? */
-static bool
-is_hopeless(const Fit *f, const Held *held, int n, int64_t limit, Arena *a)
+/* What is live if all transfers that are beside a step give way, at the fullest. */
+static int64_t
+least_live(const Fit *f, const Held *held, int n, Arena *a)
 {
 	int steps = f->plan->lives->n;
-	int64_t *freed = NEW_ARRAY(a, int64_t, steps + 2);
+	int64_t *freed = NEW_ARRAY(a, int64_t, steps + 2), least = 0;
 
 	for (int i = 0; i < n; i++) {
 		freed[held[i].begin] += held[i].taken + held[i].kept;
@@ -192,23 +192,23 @@ is_hopeless(const Fit *f, const Held *held, int n, int64_t limit, Arena *a)
 	}
 	for (int i = 0; i < steps; i++) {
 		freed[i + 1] += freed[i];
-		if (f->live[i] - freed[i] > limit)
-			return true;
+		least = greater(least, f->live[i] - freed[i]);
 	}
-	return false;
+	return least;
 }
 
 /* What ends where it begins is one op again. */
 static bool
-shorten(const Plan *plan, int64_t limit)
+shorten(const Plan *plan, int64_t limit, int64_t *needs)
 {
 	Arena *a = arena_new();
 	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
 	int n;
 	const Held *held = list_held(plan, a, &n);
-	bool any = false, hopeless = is_hopeless(&f, held, n, limit, a);
+	bool any = false;
 
-	for (int i = 0; i < n && !hopeless; i++)
+	*needs = greater(*needs, least_live(&f, held, n, a));
+	for (int i = 0; i < n && *needs <= limit; i++)
 		any |= give_way(&f, &held[i]);
 	for (int i = 0; i < n && any; i++)
 		if (held[i].done->prev == held[i].start)
@@ -218,7 +218,7 @@ shorten(const Plan *plan, int64_t limit)
 }
 
 FitResult
-fit_memory(Module *m, int64_t limit)
+fit_memory(Module *m, int64_t limit, int64_t *needs)
 {
 	FitResult result = FIT_as_it_is;
 
@@ -226,7 +226,7 @@ fit_memory(Module *m, int64_t limit)
 		Arena *a = arena_new();
 		const Plan *plan = plan_within(m, limit, a);
 		bool fits = !plan->uncounted && plan_peak(plan) <= limit;
-		bool any = !fits && !plan->uncounted && shorten(plan, limit);
+		bool any = !fits && !plan->uncounted && shorten(plan, limit, needs);
 		arena_free(a);
 		if (fits)
 			return result;

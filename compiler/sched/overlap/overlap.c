@@ -22,6 +22,8 @@ enum {
 	UNSEEN = 100000, /* of a time, a part that nobody sees */
 	SMALL = 1000,	 /* ... of a block, where the program does not take longer to see */
 	NEAR = 256,	 /* ... of the time that it takes if nobody asks for bytes */
+	WORTH = 256,	 /* ... of the time of the best way so far, that another has to gain, */
+	LARGE = 2000,	 /* ... of so many jobs */
 };
 
 /* ---- the program in an order ------------------------------------------------------ */
@@ -217,7 +219,8 @@ begin_by_default(Scheduling *s, Graph **g, Order *order, int64_t within)
 {
 	Begins begins = s->begins;
 
-	if (begins != BEGINS_all || (*g)->held || least_by_default(*g) >= order->time)
+	if (begins != BEGINS_all || (*g)->held
+		|| least_by_default(*g) >= lesser(order->time, within))
 		return;
 	s->begins = BEGINS_default;
 	Graph *other = graph_known((*g)->block, s);
@@ -358,6 +361,7 @@ typedef struct Scheduled {
 	int64_t ordered; /* ... at the prices that it was made by */
 	int64_t least;	 /* ... before transfers began later to fit; of several orders that were
 			   tried the one for which nobody asks for bytes */
+	int64_t needs;	 /* bytes at least, whatever gives way; 0: nobody asked */
 	Attempt way;
 	bool free;     /* no transfer had to begin later for it */
 	bool fits;     /* in so many bytes, and takes no longer than the program did */
@@ -480,37 +484,75 @@ order_blocks(Module *m, Made *made, Attempt way)
 	return time;
 }
 
+static FitResult
+fit_way(Module *m, const Made *made, Attempt way, int64_t *needs)
+{
+	const Scheduled *best = &made->best;
+	bool known = is_known(made, way) && best->free && best->way.bytes <= way.bytes;
+
+	if (known || made->by->most <= way.bytes)
+		return FIT_as_it_is;
+	return fit_memory(m, way.bytes, needs);
+}
+
+/* Orders that are compared are timed as they run: a transfer that begins later may take less
+   from others on its links. */
+static int64_t
+time_again(Module *m, const Made *made, Attempt way, FitResult fit, int64_t time)
+{
+	Scheduling *s = made->by;
+
+	residency_find(m, &s->changed);
+	if (fit == FIT_as_it_is && is_known(made, way) && made->best.free)
+		return made->best.time;
+	if (!s->changed.n && fit != FIT_shortened && !s->combines)
+		return time;
+	const Retiming again = {s, changed_ops(s, m), NEW_ARRAY(s->arena, int, m->nops + 1)};
+	return block_again(&again, m->entry).alone;
+}
+
 /* Of a module as it was.  It is kept if it fits and takes so long or less. */
 static Scheduled
 schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 {
 	Scheduling *s = made->by;
+	Scheduled is = made->best;
 
+	is.way = way;
+	is.fits = is.kept = false;
+	if (is_known(made, way) && is.needs > way.bytes)
+		return is;
 	int64_t time = order_blocks(m, made, way);
 	if (time >= way.within) {
 		unmake(m, made);
 		return (Scheduled){.time = time};
 	}
-	bool fits = s->most <= way.bytes
-		|| (is_known(made, way) && made->best.free
-			&& made->best.way.bytes <= way.bytes);
-	FitResult fit = fits ? FIT_as_it_is : fit_memory(m, way.bytes);
-	/* Orders that are compared are timed as they run: a transfer that begins later may take
-	   less from others on its links. */
-	residency_find(m, &s->changed);
-	bool other = s->changed.n || fit == FIT_shortened || s->combines;
-	const Retiming again = {s, changed_ops(s, m), NEW_ARRAY(s->arena, int, m->nops + 1)};
-	Scheduled is = {.way = way,
-		.time = fit && other ? block_again(&again, m->entry).alone : time,
-		.ordered = time,
-		.combines = s->combines,
-		.free = fit == FIT_as_it_is};
+	is.needs = 0;
+	FitResult fit = fit_way(m, made, way, &is.needs);
+	is.time = fit ? time_again(m, made, way, fit, time) : time;
+	is.ordered = time;
+	is.combines = s->combines;
+	is.free = fit == FIT_as_it_is;
 	is.least = is.free ? is.time : time;
 	is.fits = fit && is.time <= s->serial;
 	is.kept = is.fits && is.time <= within;
 	if (!is.kept)
 		unmake(m, made);
 	return is;
+}
+
+/* What another way has to take less than, to be looked at where memory is full.  What is on the
+   chip, or begins later, may change it; in a large module it has to gain something before, as
+   planning its memory takes longer than its orders. */
+static int64_t
+within_best(const Made *made, Scheduled best)
+{
+	int jobs = 0;
+
+	for (int i = 0; i < made->nwritten; i++)
+		jobs += made->written[i].graph->n;
+	return jobs > LARGE ? best.ordered - best.ordered / WORTH
+			    : add_picoseconds(best.time, best.time / NEAR);
 }
 
 /* Where memory is full: the less the thread is ahead of the program, and the less room there
@@ -548,7 +590,7 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		if (i >= n)
 			way.begins = BEGINS_default;
 		if (best.fits)
-			way.within = add_picoseconds(best.time, best.time / NEAR);
+			way.within = within_best(made, best);
 		Scheduled is = schedule_so(m, made, way, within);
 		if (is.kept)
 			return is;

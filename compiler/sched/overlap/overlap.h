@@ -245,7 +245,8 @@ void begin_latest(const Graph *g, Order *order);
 /* fit.c: shortens transfers of a program in order, until it takes no more bytes.  Those that
    are one with others stay where they are. */
 typedef enum FitResult { FIT_not, FIT_as_it_is, FIT_shortened } FitResult;
-FitResult fit_memory(Module *m, int64_t limit);
+/* `needs`: bytes that it takes at least, if all transfers give way. */
+FitResult fit_memory(Module *m, int64_t limit, int64_t *needs);
 bool is_one_of_several(const Op *op);
 /* A collective as one op again, where it begins. */
 void join_transfer(Op *done);
