@@ -467,11 +467,14 @@ order_blocks(Module *m, Made *made, Attempt way)
 {
 	Scheduling *s = made->by;
 	Task *tasks = s->tasks;
+	Attempt once = way;
 
+	once.again = false;
 	begin_way(made, way);
 	if (is_known(made, way))
 		return write_again(made);
-	int64_t time = schedule_block(s, m->entry).alone;
+	int64_t time =
+		is_known(made, once) ? write_again(made) : schedule_block(s, m->entry).alone;
 	if (!way.again)
 		return time;
 	residency_find(m, &s->changed);
