@@ -105,7 +105,8 @@ random_program(Arena *a, int steps)
 typedef struct Search {
 	Graph *graph;
 	Task tasks[2 * MOST];
-	int at[2 * MOST + 1]; /* by number: its place */
+	int at[2 * MOST + 1];	 /* by number: its place */
+	int waits[2 * MOST + 1]; /* ... jobs before it that are not in order */
 	int n;
 	int64_t best;
 } Search;
@@ -136,7 +137,7 @@ search_on(Search *search)
 		search->best = time;
 	for (int i = 0; i < g->n && search->n < g->n; i++) {
 		Job *job = &g->jobs[i];
-		if (job->waits || search->at[job->number])
+		if (search->waits[job->number] || search->at[job->number])
 			continue;
 		Task *task = &search->tasks[search->n++];
 		*task = job->task;
@@ -144,10 +145,10 @@ search_on(Search *search)
 			task->start = search->at[job->number - 1] - 1;
 		search->at[job->number] = search->n;
 		for (struct Edge *e = job->after; e; e = e->next)
-			e->to->waits--;
+			search->waits[e->to->number]--;
 		search_on(search);
 		for (struct Edge *e = job->after; e; e = e->next)
-			e->to->waits++;
+			search->waits[e->to->number]++;
 		search->at[job->number] = 0;
 		search->n--;
 	}
@@ -159,7 +160,7 @@ best_time(Graph *g)
 	Search search = {.graph = g, .best = INT64_MAX};
 
 	for (int i = 0; i < g->n; i++)
-		g->jobs[i].waits = g->jobs[i].before;
+		search.waits[i + 1] = g->jobs[i].before;
 	search_on(&search);
 	return search.best;
 }

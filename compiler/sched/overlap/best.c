@@ -8,7 +8,8 @@
  * takes, with decisions changed by chance, the same each time.  Then as the best of these, but
  * that some transfers do not begin as soon as they can: what nobody waits for has no links of
  * what all wait for.  How many jobs are put in order by chance is bounded, so that a small
- * graph is tried often and a large one takes a time that grows with it.
+ * graph is tried often and a large one takes a time that grows with it; of a large one fewer
+ * tastes are tried.
  */
 #include <string.h>
 #include "sched/overlap/overlap.h"
@@ -16,11 +17,11 @@
 enum {
 	TASTES = 9,
 	FROM_END = 2,  /* of those the first whose order is made from the end */
-	HELD_FROM = 3, /* of a large graph whose thread is held back only those, */
-	HELD_TO = 5,   /* ... for which what is last in the program comes first there */
-	LARGE = 2000,  /* jobs */
 	SHAKEN = 6,    /* of those from the second on, that do not keep the program's order */
 	ALWAYS = 5,    /* of those, for a graph of any size */
+	LARGE = 2000,  /* jobs of a graph of which, where its thread is held back, */
+	HELD_FROM = 3, /* ... only those from here on are tried, */
+	HELD_TO = 5,   /* ... with what is last in the program first from the end */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
@@ -103,31 +104,60 @@ taste_of(int i)
 	return taste;
 }
 
+/* The tastes that a graph is put in order to. */
+typedef struct Tries {
+	int from, to; /* then by chance, or as in the best order, but some transfers later: */
+	int later;
+	bool large, held;
+} Tries;
+
+static Tries
+tries_of(const Graph *g, First first)
+{
+	Tries tries = {.large = g->n > LARGE && first < FIRST_program};
+
+	tries.held = tries.large && (g->ahead || g->held);
+	if (tries.held) {
+		tries.from = HELD_FROM;
+		tries.to = HELD_TO;
+	} else {
+		tries.to = (first < FIRST_program ? ALWAYS : TASTES)
+			+ (g->n ? BY_CHANCE / g->n : 0);
+		tries.later = g->n && !g->held ? LATER / g->n : 0;
+	}
+	return tries;
+}
+
+/* In a large graph little is to be had from the end of what was made from the end. */
+static bool
+is_enough(Tries tries, int i, Taste of_best)
+{
+	return tries.large && !tries.held && i == FROM_END + 1
+		&& of_best.first == FIRST_from_end;
+}
+
 Order
 best_order(Graph *g, First first, int64_t within)
 {
 	Order best = plain_schedule(g);
 	Listing *list = listing_of(g);
 	int64_t bound = least_time(g);
-	int tries = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
-	int later = g->n && !g->held ? LATER / g->n : 0;
+	Tries tries = tries_of(g, first);
 	Taste of_best = taste_of(0);
-	bool held = g->n > LARGE && first < FIRST_program && (g->ahead || g->held);
 	bool newer = true;
 
-	if (held) {
-		graph_find_from_end(g, &g->plain);
-		newer = false;
-		tries = HELD_TO;
-	}
-	for (int i = held ? HELD_FROM : 0;
-		i < tries + later && bound < within && !is_good(&best, bound); i++) {
-		Taste taste = i < tries ? taste_of(i) : of_best;
-		taste.later = i < tries ? 0 : i;
+	for (int i = tries.from; i < tries.to + tries.later && bound < within
+		&& !is_good(&best, bound) && !is_enough(tries, i, of_best);
+		i++) {
+		Taste taste = i < tries.to ? taste_of(i) : of_best;
+		taste.later = i < tries.to ? 0 : i;
 		if (taste.first < first)
 			continue;
 		if (taste.first == FIRST_from_end && newer) {
-			graph_find_from_end(g, i == FROM_END ? NULL : &best);
+			graph_find_from_end(g,
+				tries.held		? &g->plain
+					: i == FROM_END ? NULL
+							: &best);
 			newer = i == FROM_END;
 		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
@@ -137,7 +167,7 @@ best_order(Graph *g, First first, int64_t within)
 			continue;
 		keep(&best, order, g->n);
 		listing_keep(list);
-		newer = !held;
+		newer = !tries.held;
 		of_best = taste;
 	}
 	return best;

@@ -59,27 +59,27 @@ number_of(Held *h, const Value *v)
 
 /* The op uses it; behind those that it has so far. */
 static void
-add_use(Held *h, int *v, int *n, const Value *value)
+add_use(Held *h, int *uses, int *n, const Value *v)
 {
-	int number = number_of(h, value);
+	int number = number_of(h, v);
 
 	if (number < 0)
 		return;
 	h->buffers[number].uses++;
-	v[(*n)++] = number;
+	uses[(*n)++] = number;
 }
 
 static Holds
 holds_of(Held *h, const Op *op)
 {
-	int *v = NEW_ARRAY(h->arena, int, op->nresults + op->noperands + 1);
-	Holds holds = {.v = v};
+	int *uses = NEW_ARRAY(h->arena, int, op->nresults + op->noperands + 1);
+	Holds holds = {.v = uses};
 
 	for (int i = 0; i < op->nresults; i++)
-		add_use(h, v, &holds.n, op->results[i]);
+		add_use(h, uses, &holds.n, op->results[i]);
 	holds.nresults = holds.n;
 	for (int i = 0; i < op->noperands; i++)
-		add_use(h, v, &holds.n, op->operands[i]);
+		add_use(h, uses, &holds.n, op->operands[i]);
 	return holds;
 }
 

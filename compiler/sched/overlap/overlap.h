@@ -38,7 +38,6 @@ typedef struct Job {
 	} * after;
 	int64_t path;	  /* the longest way from its begin to the end of the block */
 	int64_t from_end; /* by graph_find_from_end() */
-	int waits;	  /* of those before it, not yet in order */
 } Job;
 
 typedef struct Held Held;
