@@ -283,9 +283,13 @@ find_room(Graph *g, Scheduling *s)
 }
 
 static Graph **
-place_of(const Block *b, const Scheduling *s)
+place_of(const Block *b, Scheduling *s)
 {
-	return &s->graphs[s->begins][b->last->id];
+	Graph ***graphs = &s->graphs[s->begins];
+
+	if (!*graphs)
+		*graphs = NEW_ARRAY(s->lives->arena, Graph *, s->nops + 1);
+	return &(*graphs)[b->last->id];
 }
 
 /* As this order of the module asks for it. */
@@ -383,8 +387,6 @@ scheduling_new(Module *m, Arena *a)
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
 	s->tasks = s->priced = NEW_ARRAY(a, Task, m->nops + 1);
 	s->kept = NEW_ARRAY(a, int, m->nvalues + 1);
-	for (Begins begins = 0; begins <= BEGINS_all; begins++)
-		s->graphs[begins] = NEW_ARRAY(a, Graph *, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	find_users(s);
 	find_tasks(s, m);
