@@ -373,6 +373,7 @@ typedef struct Scheduled {
 typedef struct Made {
 	Scheduling *by;
 	bool any;	/* else it is as it was */
+	bool whole;	/* no order was given up for taking too long */
 	Scheduled best; /* so far; its orders are written again if it is asked for again, ... */
 	Written *written;
 	int nwritten;
@@ -395,7 +396,7 @@ keep_way(Made *made, Scheduled is)
 	Scheduling *s = made->by;
 	Arena *other = made->arena;
 
-	if (s->written == made->written)
+	if (!made->whole || s->written == made->written)
 		return;
 	made->best = is;
 	made->written = s->written;
@@ -429,6 +430,7 @@ begin_way(Made *made, Attempt way)
 	s->spare = way.spare;
 	s->within = way.within;
 	made->any = true;
+	made->whole = way.within == INT64_MAX;
 }
 
 /* Tasks at prices of where values are in the order that there is. */
