@@ -57,6 +57,7 @@ Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */
 Builder import_op_constraint, import_op_manual;
 bool constrain(Import *in, const MlirOp *op, const MlirAttr *sharding);
+void vouch_results(Module *m); /* of a program that is read */
 /* shard_map.c */
 Builder import_op_custom_call, import_op_sharding;
 /* collectives.c */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/builders.h"
+#include "ir/variation.h"
 
 static Value *
 place_value(Import *in, Value *x, const Placement *p)
@@ -251,4 +252,42 @@ import_op_manual(Import *in, const MlirOp *op, int detail)
 		results[i] = region->results[i];
 	}
 	return true;
+}
+
+/* ---- results that vary */
+
+static void
+vouch_of(const Op *region, const AxisSet *along)
+{
+	Op *end = region->bodies[0]->last;
+
+	for (int i = 0; i < end->noperands; i++) {
+		Value *v = end->operands[i];
+		AxisSet cut = spec_set(&region->specs[region->noperands + i]);
+		AxisList axes = axes_within(region->axes, along[v->id] & ~cut);
+		if (axes.n)
+			end->operands[i] = make_uniform(make_before(end), v, &axes);
+	}
+}
+
+/* A result that varies along an axis that does not split it: JAX would have refused it, had it
+   not been told to take the author's word (check_vma=False), of which the text says nothing. */
+void
+vouch_results(Module *m)
+{
+	Block *entry = m->entry;
+
+	for (const Op *op = entry->first; op; op = op_following(op, entry)) {
+		if (!op->specs || block_manual(op->block))
+			continue;
+		Arena *a = arena_new();
+		Block *body = op->bodies[0];
+		block_number(body);
+		const AxisSet *along = variation_solve(a, body, NULL, false);
+		for (const Op *inner = body->first; inner; inner = op_following(inner, body))
+			if (inner->specs)
+				vouch_of(inner, along);
+		vouch_of(op, along);
+		arena_free(a);
+	}
 }

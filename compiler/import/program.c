@@ -359,6 +359,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 	if (right) {
 		join_shifts(in.module, a);
 		note_columns(&in);
+		vouch_results(in.module);
 	}
 	if (right)
 		list_missing(&in, DIAG_jax_left_out, LACK_result,

@@ -184,6 +184,20 @@ def scanned(x, y):
 
 
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
+def vouched(x, y):
+    """A ring whose devices end with the same, and one that returns what they have of their own."""
+    def gather(x):
+        me, every = lax.axis_index("model"), jnp.zeros((4, *x.shape), x.dtype)
+        for k in range(4):
+            every = every.at[(me - k) % 4].set(x)
+            x = lax.ppermute(x, "model", [(i, (i + 1) % 4) for i in range(4)])
+        return every.reshape(-1, x.shape[-1])
+
+    def map_to(f, spec):
+        return jax.shard_map(f, mesh=mesh, in_specs=P("model"), out_specs=spec, check_vma=False)
+    return map_to(gather, P())(x), map_to(lambda y: y * 2, P())(y)
+
+
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
     "layers": (layers, at((6, 64, 64), None, "data", "model"), at((32, 64), "data", None)),
@@ -208,6 +222,7 @@ PROGRAMS = {
                at((6, 64, 64)), at((256, 64), "data", None)),
     "attend": (attend, *[at((4096, 512), *spec, dtype=jnp.bfloat16)
                          for spec in (("data", "model"), (None, "model"), (None, "model"))]),
+    "vouched": (vouched, at((8, 4), "model", None), at((4, 4), "model", None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 
