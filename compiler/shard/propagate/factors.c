@@ -39,6 +39,83 @@ make_room(Projection *p, Arena *a, const Rule *r)
 	}
 }
 
+/* The dims of a transpose's or a reshape's operand as those of the result are called in `dims`;
+   of a reshape that only adds and leaves out dims of one element, which have no name. */
+static bool
+dims_before(const Op *op, int *dims)
+{
+	const Type *in = &op->operands[0]->type, *out = &op->results[0]->type;
+	int before[MAX_RANK], d = 0;
+
+	if (op->kind == O_transpose) {
+		for (int i = 0; i < out->rank; i++)
+			before[op_ints(op, A_dims)->v[i]] = dims[i];
+	} else {
+		for (int i = 0; i < in->rank; i++) {
+			before[i] = -1;
+			while (in->dims[i] > 1 && d < out->rank && out->dims[d] == 1)
+				d++;
+			if (in->dims[i] > 1 && (d == out->rank || in->dims[i] != out->dims[d]))
+				return false;
+			if (in->dims[i] > 1)
+				before[i] = dims[d++];
+		}
+	}
+	memcpy(dims, before, sizeof before[0] * (size_t)in->rank);
+	return true;
+}
+
+/* The windows that operand `t` of a dot is, and which dims of it theirs are; or NULL. */
+static const Op *
+windows_of(const Projection *p, int t, int *dims)
+{
+	const Op *op = p->tensors[t]->def;
+
+	for (int d = 0; d < p->tensors[t]->type.rank; d++)
+		dims[d] = d;
+	while (op && (op->kind == O_transpose || op->kind == O_reshape)) {
+		if (!dims_before(op, dims))
+			return NULL;
+		op = op->operands[0]->def;
+	}
+	return op && (op->kind == O_windows || op->kind == O_frames) ? op : NULL;
+}
+
+/*
+ * A product of windows and a kernel is a convolution, which moves them over n elements of a
+ * dim: of p windows of k elements each it sees the greater, up to n, and of the lesser what is
+ * left of n.
+ *
+ *   f32[4,12,12,4], kernel f32[3,3,4,8]: 12 windows of 3        12 and 1
+ *   its gradient: f32[4,12,12,4], f32[4,12,12,8]: 3 of 12      1 and 12
+ */
+static void
+see_convolution(Projection *p, int t)
+{
+	int dims[MAX_RANK];
+	const Op *op = windows_of(p, t, dims);
+
+	if (!op)
+		return;
+	const Value *over = op->operands[0];
+	const Ints *windowed = op_ints(op, A_windowed), *sizes = op_ints(op, A_window);
+	if (over->def && over->def->kind == O_pad)
+		over = over->def->operands[0];
+	for (int i = 0; i < windowed->n; i++) {
+		int d = (int)windowed->v[i];
+		int64_t n = over->type.dims[d], count = op->results[0]->type.dims[d];
+		int at[2] = {dims[d], dims[op->operands[0]->type.rank + i]};
+		int greater = sizes->v[i] > count;
+		for (int which = greater, k = 0; k < 2; which = !which, k++) {
+			if (at[which] < 0)
+				continue;
+			int64_t *extent = &p->extent[p->rule->dims[t][at[which]].f[0]];
+			*extent = *extent < n ? *extent : n;
+			n /= *extent;
+		}
+	}
+}
+
 void
 project(Projection *p, Propagation *g, const OpState *o)
 {
@@ -85,6 +162,8 @@ project(Projection *p, Propagation *g, const OpState *o)
 	for (int i = 0; i < p->nholders; i++)
 		if (p->holders[i].size > p->extent[p->holders[i].factor])
 			p->extent[p->holders[i].factor] = p->holders[i].size;
+	for (int t = 0; o->op->kind == O_dot && t < o->noperands; t++)
+		see_convolution(p, t);
 	for (int t = 0; t < r->ntensors; t++) {
 		p->elements[t] = 1;
 		for (int i = p->first[t]; i < p->first[t + 1]; i++)
