@@ -20,10 +20,34 @@ value_hash(const Value *v)
 	return hash_mix(0, (int64_t)(intptr_t)v);
 }
 
+const Op *
+widened(const Value *v)
+{
+	const Op *op = v->def;
+	bool turned = op && op->kind == O_transpose && op->mode != MODE_explicit;
+	const Op *inner = turned ? op->operands[0]->def : NULL;
+
+	return inner && (inner->kind == O_windows || inner->kind == O_frames) ? inner : op;
+}
+
+Placement
+widened_place(const Value *v, const Placement *to)
+{
+	Placement at = placement_none(to->rank);
+
+	if (widened(v) == v->def)
+		return *to;
+	for (int d = 0; d < to->rank; d++) {
+		AxisList axes = placement_dim(to, d);
+		placement_set_dim(&at, (int)op_ints(v->def, A_dims)->v[d], &axes);
+	}
+	return at;
+}
+
 Value *
 narrower(const Partitioner *p, const Value *v)
 {
-	const Op *op = v->def;
+	const Op *op = widened(v);
 
 	if (!op || op->mode == MODE_explicit
 		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_frames
@@ -44,15 +68,16 @@ narrower(const Partitioner *p, const Value *v)
 bool
 narrower_place(const Value *v, const Placement *to, Placement *at)
 {
-	const Op *op = v->def;
+	const Op *op = widened(v);
+	Placement wide = widened_place(v, to);
 	int rank = op->operands[0]->type.rank;
 
 	*at = *to;
 	if (op->kind == O_convert)
 		return true;
 	*at = placement_none(rank);
-	for (int d = 0; d < to->rank; d++) {
-		AxisList axes = placement_dim(to, d);
+	for (int d = 0; d < wide.rank; d++) {
+		AxisList axes = placement_dim(&wide, d);
 		if (!axes.n)
 			continue;
 		if (d >= rank || halo_moves(op, d, op->operands[0]->type.dims[d]))

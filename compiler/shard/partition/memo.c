@@ -102,12 +102,14 @@ put_narrower(const Partitioner *p, const Value *v, Text *t)
 	put(t, -1);
 	if (!narrow)
 		return;
-	const Ints *windowed = op_ints(v->def, A_windowed);
+	const Ints *windowed = op_ints(widened(v), A_windowed);
 	put(t, narrow->type.dtype);
 	for (int d = 0; d < narrow->type.rank; d++)
 		put(t, narrow->type.dims[d]);
 	for (int i = 0; i < windowed->n; i++)
 		put(t, windowed->v[i]);
+	for (int d = 0; widened(v) != v->def && d < v->type.rank; d++)
+		put(t, op_ints(v->def, A_dims)->v[d]);
 	put(t, -1);
 	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);

@@ -122,9 +122,14 @@ made_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bo
 	if (!narrower_place(v, to, &at))
 		die("%%%s is moved as what it is made of, which cannot be there", v->name);
 	Value *narrow = value_in(p, narrower(p, v), &at, user, operand, requested);
-	Value *moved = recompute(v, to, user);
+	Value *moved = recompute(v, to, user), *wide = moved;
 
-	moved->def->operands[0] = narrow;
+	if (widened(v) != v->def) { /* windows, transposed */
+		Placement place = widened_place(v, to);
+		wide = recompute(widened(v)->results[0], &place, moved->def);
+		moved->def->operands[0] = wide;
+	}
+	wide->def->operands[0] = narrow;
 	add_form(p, source_of(p, v), moved);
 	return moved;
 }

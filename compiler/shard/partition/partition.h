@@ -174,6 +174,10 @@ void forget_guesses(Guesses *guesses);
    what was put around it, or what its windows show; NULL: it is none, or explicit code says
    which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
+/* The op that makes it of that: its own, or, of transposed windows, that of the windows, and
+   where these are when the value is in `to`. */
+const Op *widened(const Value *v);
+Placement widened_place(const Value *v, const Placement *to);
 /* Where that is when the value is in `to`; false: it cannot be. */
 bool narrower_place(const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
