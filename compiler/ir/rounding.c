@@ -11,11 +11,13 @@
 
 enum { NARROW = 1, OF_ROOT = 2, OVER_ROOT = 4 };
 
+/* What is only moved is as exact as it was. */
 static bool
 rounds_to_few(const Op *op)
 {
-	return dtype_is_narrow(op->results[0]->type.dtype) && op->noperands && !op->nbodies
-		&& !op_is_move(op);
+	bool computes = ops[op->kind].flops || op_has(op, A_combiner) || op->kind == O_extern;
+
+	return dtype_is_narrow(op->results[0]->type.dtype) && computes && !op->nbodies;
 }
 
 static void
@@ -27,7 +29,7 @@ find_of(Dataflow *d, const Op *op)
 		facts |= d->of[op->operands[i]->id];
 	if (op->kind == O_sqrt)
 		facts |= OF_ROOT;
-	if (op->kind == O_div && d->of[op->operands[1]->id] & OF_ROOT)
+	if (op->kind == O_rsqrt || (op->kind == O_div && d->of[op->operands[1]->id] & OF_ROOT))
 		facts |= OVER_ROOT;
 	for (int i = 0; i < op->nresults; i++)
 		if (dtype_is_float(op->results[i]->type.dtype))

@@ -19,9 +19,8 @@ enum {
 	FROM_END = 2,  /* of those the first whose order is made from the end */
 	SHAKEN = 6,    /* of those from the second on, that do not keep the program's order */
 	ALWAYS = 5,    /* of those, for a graph of any size */
-	LARGE = 2000,  /* jobs of a graph of which, where its thread is held back, */
-	HELD_FROM = 3, /* ... only those from here on are tried, */
-	HELD_TO = 5,   /* ... with what is last in the program first from the end */
+	LARGE = 2000,  /* jobs of a graph of which, where its thread is held back, those from */
+	HELD_FROM = 3, /* ... here on are tried with what is last in the program first, too */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
@@ -106,7 +105,7 @@ taste_of(int i)
 
 /* The tastes that a graph is put in order to. */
 typedef struct Tries {
-	int from, to; /* then by chance, or as in the best order, but some transfers later: */
+	int n; /* then as in the best order, but some transfers later: */
 	int later;
 	bool large, held;
 } Tries;
@@ -117,15 +116,19 @@ tries_of(const Graph *g, First first)
 	Tries tries = {.large = g->n > LARGE && first < FIRST_program};
 
 	tries.held = tries.large && (g->ahead || g->held);
-	if (tries.held) {
-		tries.from = HELD_FROM;
-		tries.to = HELD_TO;
-	} else {
-		tries.to = (first < FIRST_program ? ALWAYS : TASTES)
-			+ (g->n ? BY_CHANCE / g->n : 0);
-		tries.later = g->n && !g->held ? LATER / g->n : 0;
-	}
+	tries.n = (first < FIRST_program ? ALWAYS : TASTES)
+		+ (tries.held	       ? ALWAYS - HELD_FROM
+				: g->n ? BY_CHANCE / g->n
+				       : 0);
+	tries.later = g->n && !g->held ? LATER / g->n : 0;
 	return tries;
+}
+
+/* Where the thread is held back, orders are near the program's: its own from the end. */
+static bool
+is_of_program(Tries tries, int i)
+{
+	return tries.held && i >= ALWAYS;
 }
 
 /* In a large graph little is to be had from the end of what was made from the end. */
@@ -146,19 +149,22 @@ best_order(Graph *g, First first, int64_t within)
 	Taste of_best = taste_of(0);
 	bool newer = true;
 
-	for (int i = tries.from; i < tries.to + tries.later && bound < within
-		&& !is_good(&best, bound) && !is_enough(tries, i, of_best);
+	for (int i = 0; i < tries.n + tries.later && bound < within && !is_good(&best, bound)
+		&& !is_enough(tries, i, of_best);
 		i++) {
-		Taste taste = i < tries.to ? taste_of(i) : of_best;
-		taste.later = i < tries.to ? 0 : i;
+		bool program = is_of_program(tries, i);
+		Taste taste = i >= tries.n ? of_best
+			: program	   ? taste_of(i - ALWAYS + HELD_FROM)
+					   : taste_of(i);
+		taste.later = i < tries.n ? 0 : i;
 		if (taste.first < first)
 			continue;
-		if (taste.first == FIRST_from_end && newer) {
+		if (taste.first == FIRST_from_end && (newer || program)) {
 			graph_find_from_end(g,
-				tries.held		? &g->plain
+				program			? &g->plain
 					: i == FROM_END ? NULL
 							: &best);
-			newer = i == FROM_END;
+			newer = program || i == FROM_END;
 		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
 		const Order *order =
@@ -167,7 +173,7 @@ best_order(Graph *g, First first, int64_t within)
 			continue;
 		keep(&best, order, g->n);
 		listing_keep(list);
-		newer = !tries.held;
+		newer = true;
 		of_best = taste;
 	}
 	return best;

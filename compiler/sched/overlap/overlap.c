@@ -373,7 +373,7 @@ typedef struct Scheduled {
 typedef struct Made {
 	Scheduling *by;
 	bool any;	/* else it is as it was */
-	bool whole;	/* no order was given up for taking too long */
+	bool whole;	/* no order may be given up for taking too long */
 	Scheduled best; /* so far; its orders are written again if it is asked for again, ... */
 	Written *written;
 	int nwritten;
@@ -556,8 +556,20 @@ within_best(const Made *made, Scheduled best)
 
 	for (int i = 0; i < made->nwritten; i++)
 		jobs += made->written[i].graph->n;
-	return jobs > LARGE ? best.ordered - best.ordered / WORTH
+	return jobs > LARGE ? best.time - best.time / WORTH
 			    : add_picoseconds(best.time, best.time / NEAR);
+}
+
+/* The best way once more.  An order that is not given up for the time it takes may be another:
+   it is taken if it is as quick. */
+static Scheduled
+make_best(Module *m, Made *made, Scheduled best)
+{
+	Attempt whole = best.way;
+
+	whole.within = INT64_MAX;
+	Scheduled is = schedule_so(m, made, whole, best.time);
+	return is.kept ? is : schedule_so(m, made, best.way, INT64_MAX);
 }
 
 /* Where memory is full: the less the thread is ahead of the program, and the less room there
@@ -604,8 +616,7 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 			keep_way(made, is);
 		}
 	}
-	best.way.within = any;
-	return best.fits ? schedule_so(m, made, best.way, any) : best;
+	return best.fits ? make_best(m, made, best) : best;
 }
 
 /* It takes longer than its blocks were to take, for in its order fewer values stay on the chip.
@@ -624,16 +635,13 @@ keep_on_chip(Module *m, Made *made, Scheduled first)
 		way.again = !ahead[i];
 		way.within = add_picoseconds(best.time, best.time / NEAR);
 		Scheduled is = schedule_so(m, made, way, best.time - 1);
-		is.way.within = INT64_MAX;
 		if (is.kept)
 			best = is;
 		if (is.kept && i == WAYS - 1)
 			return is;
 		unmake(m, made);
-		if (is.kept)
-			keep_way(made, is);
 	}
-	return schedule_so(m, made, best.way, INT64_MAX);
+	return make_best(m, made, best);
 }
 
 /* Within the memory of its target; what does not fit as it is may take a bit more. */
