@@ -154,10 +154,15 @@ is_gcc(const char *path)
 	return realpath(path, resolved) && strstr(strrchr(resolved, '/'), "gcc");
 }
 
+/* Does one of the words begin so? */
 static bool
 asks_for(const BuildOptions *o, const char *flag)
 {
-	return o->cflags && strstr(o->cflags, flag);
+	const char *at = o->cflags;
+
+	while (at && (at = strstr(at, flag)) && at != o->cflags && at[-1] != ' ')
+		at++;
+	return at;
 }
 
 /* Are lines of the runtime wanted, too?  By a debugger, or in what a sanitizer tells. */
@@ -181,7 +186,7 @@ add_options(Command *c, const BuildOptions *o, bool gcc, bool linked)
 	if (o->debug)
 		add(c, "-g");
 	/* Objects and archives of plain code: nothing that the plugin is for. */
-	if (linked && gcc && !asks_for(o, "-flto"))
+	if (linked && gcc && !SHDC_LTO && !asks_for(o, "-flto"))
 		add(c, "-fno-use-linker-plugin");
 	if (linked && !wants_lines(o))
 		add(c, "-Wl,--strip-debug");

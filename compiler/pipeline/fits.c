@@ -182,7 +182,8 @@ sharing_that_fits(Module *m)
 		peaks[s] = tried.bytes;
 		if (s == SHARE_all)
 			found = tried.with;
-		if (!best || peaks[s] < peaks[best])
+		/* What does not fit anyway is not computed twice for a bit of it. */
+		if (!best || peaks[s] <= limit || peaks[s] < peaks[best] - peaks[best] / FAR)
 			best = s;
 		if (peaks[s] <= limit)
 			break;
