@@ -35,6 +35,7 @@ typedef struct Convolution {
 	Value *x, *kernel;
 	Roles of_x, of_kernel, of_y;
 	int spatial; /* how many dims */
+	int phases;  /* in how many it is done; 0: in one */
 	int64_t feature_groups, batch_groups;
 	int64_t reversed[MAX_RANK];
 	Spatial windows;
@@ -273,6 +274,11 @@ convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 		return NULL;
 	int rank = result_letters(conv, result.letters);
 	Value *y = make_einsum(in->make, 2, terms, &result, rank, dtype);
+	Op *dot = y ? y->def : NULL;
+	while (dot && dot->kind == O_transpose)
+		dot = dot->operands[0]->def;
+	if (dot && dot->kind == O_dot && conv->phases)
+		op_set_int(dot, A_phases, conv->phases);
 	return y && rank > conv->x->type.rank ? join_dims(in->make, y, conv->of_y.inner) : y;
 }
 
@@ -374,6 +380,7 @@ find_phase(Import *in, const Convolution *conv, int i, int64_t r, Type *type,
 	int64_t size = (k - from + s - 1) / s, before = (low - r - from) / s;
 	int64_t behind = *results - 1 + size - n - before;
 	*phase = *conv;
+	phase->phases = (int)s * (conv->phases ? conv->phases : 1);
 	w->spread[i] = 1;
 	w->low.v[i] = before;
 	w->high.v[i] = behind;

@@ -20,34 +20,76 @@ value_hash(const Value *v)
 	return hash_mix(0, (int64_t)(intptr_t)v);
 }
 
-const Op *
-widened(const Value *v)
+/* Where the dims of a view's operand are in its result, -1: nowhere; false: it is no view. */
+static bool
+view_dims(const Op *op, int *at)
 {
-	const Op *op = v->def;
-	bool turned = op && op->kind == O_transpose && op->mode != MODE_explicit;
-	const Op *inner = turned ? op->operands[0]->def : NULL;
+	const Type *in = &op->operands[0]->type, *out = &op->results[0]->type;
+	int d = 0;
 
-	return inner && (inner->kind == O_windows || inner->kind == O_frames) ? inner : op;
+	if ((op->kind != O_transpose && op->kind != O_reshape) || op->mode == MODE_explicit)
+		return false;
+	for (int i = 0; i < out->rank && op->kind == O_transpose; i++)
+		at[op_ints(op, A_dims)->v[i]] = i;
+	for (int i = 0; i < in->rank && op->kind == O_reshape; i++) {
+		while (in->dims[i] > 1 && d < out->rank && out->dims[d] == 1)
+			d++;
+		at[i] = in->dims[i] > 1 ? d++ : -1;
+		if (at[i] >= out->rank || (at[i] >= 0 && out->dims[at[i]] != in->dims[i]))
+			return false;
+	}
+	return true;
 }
 
-Placement
-widened_place(const Value *v, const Placement *to)
+bool
+view_place(const Op *op, const Placement *to, Placement *from)
 {
-	Placement at = placement_none(to->rank);
+	int at[MAX_RANK], rank = op->noperands ? op->operands[0]->type.rank : 0;
+	Placement place = placement_none(rank);
 
-	if (widened(v) == v->def)
-		return *to;
-	for (int d = 0; d < to->rank; d++) {
-		AxisList axes = placement_dim(to, d);
-		placement_set_dim(&at, (int)op_ints(v->def, A_dims)->v[d], &axes);
+	if (!rank || !view_dims(op, at))
+		return false;
+	for (int i = 0; i < rank; i++) {
+		AxisList axes = {0};
+		if (at[i] >= 0)
+			axes = placement_dim(to, at[i]);
+		placement_set_dim(&place, i, &axes);
 	}
-	return at;
+	*from = place;
+	return true;
+}
+
+/* The op that makes it; of a view of windows, theirs; *at: where these are when it is in
+   `to`. */
+static const Op *
+widened(const Value *v, const Placement *to, Placement *at)
+{
+	const Op *op = v->def;
+
+	*at = *to;
+	while (op && view_place(op, at, at))
+		op = op->operands[0]->def;
+	if (op && (op->kind == O_windows || op->kind == O_frames))
+		return op;
+	*at = *to;
+	return v->def;
+}
+
+const Value *
+shown(const Value *v)
+{
+	Placement none = placement_none(v->type.rank), at;
+	const Op *op = widened(v, &none, &at);
+	bool windows = op && (op->kind == O_windows || op->kind == O_frames);
+
+	return windows ? op->operands[0] : v;
 }
 
 Value *
 narrower(const Partitioner *p, const Value *v)
 {
-	const Op *op = widened(v);
+	Placement none = placement_none(v->type.rank), at;
+	const Op *op = widened(v, &none, &at);
 
 	if (!op || op->mode == MODE_explicit
 		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_frames
@@ -68,8 +110,8 @@ narrower(const Partitioner *p, const Value *v)
 bool
 narrower_place(const Value *v, const Placement *to, Placement *at)
 {
-	const Op *op = widened(v);
-	Placement wide = widened_place(v, to);
+	Placement wide;
+	const Op *op = widened(v, to, &wide);
 	int rank = op->operands[0]->type.rank;
 
 	*at = *to;
@@ -199,6 +241,10 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 	double rounds = 1;
 	Loop *l;
 
+	/* what is moved of x for one phase of a convolution serves all, and by itself none may
+	   want it */
+	if (op_has(op, A_phases) && operand == 0 && p->with.wants && !p->alone)
+		return (double)op_int(op, A_phases);
 	if (!op_has(op, A_sizes)) /* no dynamic_slice */
 		return 1;
 	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {

@@ -102,14 +102,21 @@ put_narrower(const Partitioner *p, const Value *v, Text *t)
 	put(t, -1);
 	if (!narrow)
 		return;
-	const Ints *windowed = op_ints(widened(v), A_windowed);
+	Placement place = placement_none(v->type.rank);
+	const Op *op = v->def;
+	for (; view_place(op, &place, &place); op = op->operands[0]->def) {
+		put(t, op->kind);
+		for (int d = 0; d < op->results[0]->type.rank; d++)
+			put(t,
+				op->kind == O_transpose ? op_ints(op, A_dims)->v[d]
+							: op->results[0]->type.dims[d]);
+	}
+	const Ints *windowed = op_ints(op, A_windowed);
 	put(t, narrow->type.dtype);
 	for (int d = 0; d < narrow->type.rank; d++)
 		put(t, narrow->type.dims[d]);
 	for (int i = 0; i < windowed->n; i++)
 		put(t, windowed->v[i]);
-	for (int d = 0; widened(v) != v->def && d < v->type.rank; d++)
-		put(t, op_ints(v->def, A_dims)->v[d]);
 	put(t, -1);
 	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);
@@ -136,6 +143,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 		for (const Form *form = s->forms; form; form = form->next)
 			put_placement(t, &form->value->placement);
 		put_narrower(p, v, t);
+		put(t, type_elements(&shown(v)->type)); /* vote.c */
 		for (const Want *w = p->alone ? NULL : s->wants; w; w = w->next)
 			put_placement(t, &w->at);
 		put(t, -1);
@@ -164,10 +172,11 @@ same_key(const void *entry, const void *key)
 static bool
 has_wants(const Partitioner *p)
 {
-	for (int i = 0; i < p->op->noperands && !p->alone; i++)
-		if (source_of(p, p->op->operands[i])->wants)
-			return true;
-	return false;
+	bool wants = op_has(p->op, A_phases);
+
+	for (int i = 0; i < p->op->noperands; i++)
+		wants |= source_of(p, p->op->operands[i])->wants != NULL;
+	return wants && !p->alone;
 }
 
 /* Is it another plan than if nobody else wanted the operands?  Its price does not matter. */

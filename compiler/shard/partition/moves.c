@@ -123,11 +123,11 @@ made_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bo
 		die("%%%s is moved as what it is made of, which cannot be there", v->name);
 	Value *narrow = value_in(p, narrower(p, v), &at, user, operand, requested);
 	Value *moved = recompute(v, to, user), *wide = moved;
+	Placement place = *to;
 
-	if (widened(v) != v->def) { /* windows, transposed */
-		Placement place = widened_place(v, to);
-		wide = recompute(widened(v)->results[0], &place, moved->def);
-		moved->def->operands[0] = wide;
+	while (view_place(wide->def, &place, &place)) {
+		wide->def->operands[0] = recompute(wide->def->operands[0], &place, wide->def);
+		wide = wide->def->operands[0];
 	}
 	wide->def->operands[0] = narrow;
 	add_form(p, source_of(p, v), moved);

@@ -174,10 +174,11 @@ void forget_guesses(Guesses *guesses);
    what was put around it, or what its windows show; NULL: it is none, or explicit code says
    which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
-/* The op that makes it of that: its own, or, of transposed windows, that of the windows, and
-   where these are when the value is in `to`. */
-const Op *widened(const Value *v);
-Placement widened_place(const Value *v, const Placement *to);
+/* Is the op a view, a transpose or a reshape that only adds and leaves out dims of one element?
+   Then where its operand is when the result is in `to`, in *from. */
+bool view_place(const Op *op, const Placement *to, Placement *from);
+/* What it is windows of, views between them; else the value. */
+const Value *shown(const Value *v);
 /* Where that is when the value is in `to`; false: it cannot be. */
 bool narrower_place(const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
@@ -187,7 +188,8 @@ bool asks_for_place(const Value *v);
 /* The loop around that carries the value, of the program; or NULL. */
 Loop *loop_of(const Partitioner *p, const Value *param);
 /* How often an op that reads a part of an operand would use one move of the
-   operand, made before the loops around the op; 1 for other ops. */
+   operand, made before the loops around the op; how many phases of a convolution do; 1 for
+   other ops. */
 double rounds_served(const Partitioner *p, const Op *op, int operand);
 
 /* moves.c */

@@ -26,10 +26,17 @@ typedef struct Ballot {
 	Arena *arena;
 } Ballot;
 
+/* A convolution in phases votes as the one that it is: by what windows are of, and by all that
+   the phases read and make, of which x is the same for all. */
 static double
 elements(const Op *op, int tensor)
 {
-	return (double)type_elements(&rule_tensor(op, tensor)->type);
+	const Value *v = rule_tensor(op, tensor);
+
+	if (!op_has(op, A_phases))
+		return (double)type_elements(&v->type);
+	return tensor ? (double)type_elements(&v->type) * (double)op_int(op, A_phases)
+		      : (double)type_elements(&shown(v)->type);
 }
 
 /* For each prefix of the axes. */
