@@ -89,7 +89,7 @@ called(const Op *collective, const char *const *names, Arena *a)
 {
 	const Value *v = collective->operands[0], *from = v;
 	const char *name = NULL;
-	int column, line;
+	Text t = {0};
 
 	if (!says_nothing(collective->label))
 		return collective->label;
@@ -104,7 +104,7 @@ called(const Op *collective, const char *const *names, Arena *a)
 		name = name_of_whole(collective, names, collective->module);
 	if (name || !v->def)
 		return name ? name : v->name;
-	source_position(collective->module->session, v->def->range, &line, &column);
-	return arena_printf(a, "%s (line %d)",
-		says_nothing(v->def->label) ? ops[v->def->kind].name : v->def->label, line);
+	text_add(&t, says_nothing(v->def->label) ? ops[v->def->kind].name : v->def->label);
+	text_line(&t, collective->module, " (", v->def->range, ")");
+	return text_take(&t, a);
 }

@@ -43,12 +43,15 @@ void
 text_line(Text *t, const Module *m, const char *before, Range r, const char *after)
 {
 	const SourceFile *f = r.file ? source_file(m->session, r.file) : NULL;
+	const char *slash = f ? strrchr(f->path, '/') : NULL;
 
 	if (!r.line)
 		return;
 	text_add(t, before);
 	if (r.file > 1 && f)
 		text_printf(t, "%s:%d%s", f->path, r.line, column_text(m, r));
+	else if (m->python && f) /* an argument has no line of Python, but one of the text */
+		text_printf(t, "%s:%d", slash ? slash + 1 : f->path, r.line);
 	else
 		text_printf(t, "line %d", r.line);
 	text_add(t, after);

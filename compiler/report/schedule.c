@@ -51,7 +51,7 @@ typedef struct Telling {
 /* What a remark names beside its collective; without a label nothing. */
 typedef struct Place {
 	const char *label;
-	int line;
+	const Op *op;
 } Place;
 
 enum { LOOKED_AT = 256 }; /* steps or ops around a collective */
@@ -59,23 +59,20 @@ enum { LOOKED_AT = 256 }; /* steps or ops around a collective */
 static void
 text_place(Text *t, Place place)
 {
-	text_printf(t, "%s (line %d)", place.label, place.line);
+	text_add(t, place.label);
+	text_line(t, place.op->module, " (", place.op->range, ")");
 }
 
 static Place
 place_of_row(const StepRow *row)
 {
-	return (Place){row->label, row->line};
+	return (Place){row->label, row->step->op};
 }
 
 static Place
 place_of_op(const Op *op)
 {
-	Place place = {op->label, 0};
-	int column;
-
-	source_position(op->module->session, op->range, &place.line, &column);
-	return place;
+	return (Place){op->label, op};
 }
 
 /* ---- what it is beside ------------------------------------------------------------- */
@@ -143,7 +140,7 @@ find_with(const Telling *telling, int i)
 		int64_t shared = shared_time(s, other->start, other->lasts);
 		if (k != i && other->moves && other->exposed && shared > most) {
 			most = shared;
-			with = (Place){ops[other->op->kind].hlo, telling->rows[k].line};
+			with = (Place){ops[other->op->kind].hlo, other->op};
 		}
 	}
 	return with;

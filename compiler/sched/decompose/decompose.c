@@ -255,8 +255,8 @@ text_class(Text *t, const Class *class)
 static void
 text_op(Text *t, const Op *op)
 {
-	text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
-		op->range.line);
+	text_add(t, op->label ? op->label : ops[op->kind].name);
+	text_line(t, op->module, " (", op->range, ")");
 }
 
 /* Is it made of the device's number, a few steps back? */
