@@ -34,7 +34,6 @@ note_columns(Import *in)
 	Module *m = in->module;
 	Table *first = table_new(in->arena);
 
-	m->columns = table_new(in->session->arena);
 	for (Op *made = m->entry->first; made; made = op_following(made, m->entry)) {
 		const Range *r = &made->range;
 		if (r->file <= 1 || r->end <= r->begin || is_between(made->kind))

@@ -11,17 +11,16 @@
 
 #include "import/reader.h"
 
-/* Through an alias. */
-static const MlirPlace *
-resolved(Import *in, const MlirPlace *place)
+const MlirPlace *
+place_resolved(Import *in, const MlirPlace *place)
 {
 	for (int hops = 0; place && place->kind == PLACE_alias; hops++)
 		place = hops < MAX_HOPS ? table_get(in->program->places, place->text) : NULL;
 	return place;
 }
 
-static bool
-is_installed(const char *path)
+bool
+place_is_installed(const char *path)
 {
 	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/")
 		|| path[0] == '<';
@@ -33,11 +32,11 @@ find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
 {
 	const MlirPlace *found = NULL;
 
-	while ((place = resolved(in, place)) && --*hops > 0) {
+	while ((place = place_resolved(in, place)) && --*hops > 0) {
 		if (place->kind == PLACE_file) {
 			if (!*any)
 				*any = place;
-			return is_installed(place->text) ? NULL : place;
+			return place_is_installed(place->text) ? NULL : place;
 		}
 		if (place->kind == PLACE_named) {
 			place = place->inner;
@@ -46,7 +45,7 @@ find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
 		if (place->kind == PLACE_unknown)
 			return NULL;
 		/* callsites lean to the outer side, so this goes down a step or two */
-		const MlirPlace *inner = resolved(in, place->inner);
+		const MlirPlace *inner = place_resolved(in, place->inner);
 		bool nested = inner && inner->kind == PLACE_called && inner->outer;
 		*hops -= nested ? MAX_HOPS / 50 : 0;
 		found = find_frame(in, inner, any, hops);
@@ -59,7 +58,7 @@ find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
 
 /* Columns are bytes of the file, if it is there as it was; else they only tell places of
    one line apart. */
-static Range
+Range
 frame_range(Import *in, const MlirPlace *frame)
 {
 	Range r = {.file = source_try(in->session, frame->text), .line = frame->line};
@@ -97,7 +96,7 @@ place_range(Import *in, const MlirPlace *place, Range otherwise)
 bool
 place_is_written(Import *in, const MlirPlace *place)
 {
-	const MlirPlace *any = NULL, *named = resolved(in, place);
+	const MlirPlace *any = NULL, *named = place_resolved(in, place);
 	int hops = MAX_HOPS;
 
 	for (const Caller *c = in->caller; named; c = c->outer) {
@@ -107,7 +106,7 @@ place_is_written(Import *in, const MlirPlace *place)
 			return false;
 		if (again || !c)
 			break;
-		named = resolved(in, c->place);
+		named = place_resolved(in, c->place);
 	}
 	const MlirPlace *frame = find_frame(in, place, &any, &hops);
 	return frame && frame == any;
@@ -116,7 +115,7 @@ place_is_written(Import *in, const MlirPlace *place)
 const char *
 place_label(Import *in, const MlirPlace *place)
 {
-	place = resolved(in, place);
+	place = place_resolved(in, place);
 	if (!place || place->kind != PLACE_named || !*place->text)
 		return NULL;
 	const char *slash = strrchr(place->text, '/');
@@ -142,7 +141,7 @@ path_dotted(Arena *a, const char *path)
 const char *
 place_text(Import *in, const MlirPlace *place)
 {
-	place = resolved(in, place);
+	place = place_resolved(in, place);
 	return place && place->kind == PLACE_named && *place->text ? place->text : NULL;
 }
 
@@ -157,7 +156,7 @@ place_path(Import *in, const MlirPlace *place)
 const char *
 place_name(Import *in, const MlirPlace *place, Range at)
 {
-	place = resolved(in, place);
+	place = place_resolved(in, place);
 	if (!place || place->kind != PLACE_named || !*place->text)
 		return NULL;
 	const char *path = place->text;

@@ -346,8 +346,10 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.functions = table_new(a);
 		in.named = table_new(a);
 		in.missing = table_new(a);
+		in.used = table_new(a);
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
+		in.module->columns = table_new(a);
 	}
 	bool right = in.program && find_functions(&in) && program_is_sound(&in)
 		&& empty_drop(&in) && tiles_mesh(&in) && mesh_read(&in, options)

@@ -266,6 +266,7 @@ read_op(Import *in, const MlirOp *op)
 	if (!find_operands(in, op))
 		return false;
 	place_by_operands(in, op);
+	names_note(in, op);
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
 	bool right;

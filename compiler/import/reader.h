@@ -98,6 +98,7 @@ struct Import {
 	int nasked;
 	const char *explain; /* what is called so gets its name */
 	Table *names;	     /* of all that it could be about */
+	Table *used;	     /* functions of Python: names.c */
 	Table *paths;	     /* of arguments and results, with dots: "" is of several */
 	/* of the op that is being built */
 	int noperands;
@@ -174,6 +175,10 @@ typedef struct Dense {
 bool dense_read(Import *in, const MlirAttr *attr, DType dtype, Dense *dense);
 
 /* ---- places.c */
+/* Through aliases; NULL: it is none. */
+const MlirPlace *place_resolved(Import *in, const MlirPlace *place);
+bool place_is_installed(const char *path);
+Range frame_range(Import *in, const MlirPlace *frame);
 /* The innermost frame outside of installed packages; else where the op stands. */
 Range place_range(Import *in, const MlirPlace *place, Range otherwise);
 /* The last word of its path: "dot_general"; NULL: it has none. */
@@ -187,6 +192,9 @@ const char *place_path(Import *in, const MlirPlace *place);
 bool place_is_written(Import *in, const MlirPlace *place);
 /* h_0/attn/dot_general:119, without what jit() and jvp() are about; NULL: it has none. */
 const char *place_name(Import *in, const MlirPlace *place, Range at);
+
+/* ---- names.c: where an argument that is an operand has its name, for argument_written() */
+void names_note(Import *in, const MlirOp *op);
 
 /* ---- shardings.c; false after a message */
 bool mesh_read(Import *in, const ImportOptions *options);

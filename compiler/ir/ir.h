@@ -587,7 +587,7 @@ struct Module {
 	int nnamed;
 	Table *python;	/* how a JAX program calls what it is given and gives, or NULL */
 	bool typed;	/* ... whose types say where all is (AxisType.Explicit) */
-	Table *columns; /* ... places of its Python that need a column (place.h); or NULL */
+	Table *columns; /* ... places of its Python that need a column, and names (place.h) */
 	Named *results; /* as in the signature: the i-th is operand i of the entry's return */
 	int nresults;
 	/* From `pipeline` on, where collectives overlap: planned.h; or NULL */

@@ -39,6 +39,22 @@ column_text(const Module *m, Range r)
 	return arena_printf(m->arena, ":%d", column ? column : r.begin + 1);
 }
 
+const char *
+written_key(Arena *a, const Value *v, Range use)
+{
+	return arena_printf(a, "%s %s", v->name, range_key(a, use));
+}
+
+bool
+argument_written(const Module *m, const Value *v, Range use, Range *at)
+{
+	const Range *found =
+		m->columns ? table_get(m->columns, written_key(m->arena, v, use)) : NULL;
+
+	*at = found ? *found : nowhere;
+	return at->line > 0;
+}
+
 void
 text_line(Text *t, const Module *m, const char *before, Range r, const char *after)
 {

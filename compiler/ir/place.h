@@ -13,5 +13,10 @@ Range value_place(const Module *m, const Value *v);
 const char *range_key(Arena *a, Range r);
 /* ":13" where the line alone does not say what is meant, else "". */
 const char *column_text(const Module *m, Range r);
+/* Where a JAX program calls an argument by its name on the way to an op there; false: nowhere
+   that is known (import/names.c). */
+bool argument_written(const Module *m, const Value *v, Range use, Range *at);
+/* As m->columns has that. */
+const char *written_key(Arena *a, const Value *v, Range use);
 
 #endif

@@ -49,7 +49,9 @@ bool python_is_copy(const Value *x, const Value *v);
 /* Is the operand the gradient of what the expression makes?  A constraint places that, too. */
 bool python_is_gradient(const Op *op, int operand, const Value *v);
 void text_python_placed(Text *t, const Module *m, const Placed *placed);
-/* ... before it is used there: an argument stays where it is. */
+/* ... before it is used there: an argument stays where it is.  Of one can_move says whether
+   it is known where it has its name. */
+bool python_can_move(const Module *m, const Value *v, Range use);
 void text_python_moved(Text *t, const Module *m, const Placed *placed, Range use);
 
 /* The value before it was moved. */

@@ -148,18 +148,30 @@ text_python_placed(Text *t, const Module *m, const Placed *placed)
 	text_add(t, ")");
 }
 
+bool
+python_can_move(const Module *m, const Value *v, Range use)
+{
+	Range at;
+
+	return v->def || !python_name(m, v) || argument_written(m, v, use, &at);
+}
+
 void
 text_python_moved(Text *t, const Module *m, const Placed *placed, Range use)
 {
 	const Value *v = placed->value;
 	const char *name = v->def ? NULL : python_name(m, v);
+	Range at;
 
-	if (!name) {
+	if (!name || !argument_written(m, v, use, &at)) {
 		text_python_placed(t, m, placed);
 		return;
 	}
+	/* with the quotes that are there; else the expression around is what is known */
+	if (source_has_text(m->session, at))
+		name = source_text(m->session, m->arena, at);
 	text_printf(t, "%s:%d%s: with_sharding_constraint(%s, ",
-		source_path(m->session, use.file), use.line, column_text(m, use), name);
+		source_path(m->session, at.file), at.line, column_text(m, at), name);
 	text_partition_spec(t, m, v, &placed->placement);
 	text_add(t, ")");
 }

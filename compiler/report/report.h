@@ -143,6 +143,9 @@ typedef struct XlaNote {
 	const char *path;
 	int line;
 	const char *text; /* how Python would place it so */
+	const char *axes; /* as they are told, */
+	OpKind kind;	  /* of what moves it here, */
+	double bytes;	  /* and how much a device then receives */
 } XlaNote;
 typedef struct XlaNotes {
 	XlaNote *all;

@@ -12,8 +12,8 @@
  *
  *   train.py:13: with_sharding_constraint(x, P(None, 'model'))
  *
- * What propagation finds is not told, as XLA has it, too; and what XLA then does, only XLA
- * tells.
+ * What propagation finds is not told, as XLA has it, too, nor what XLA moves so unasked; and
+ * what XLA then does, only XLA tells.
  */
 #include <string.h>
 #include "cost/ledger.h"
@@ -224,9 +224,12 @@ static bool
 is_news(const Module *m, const Transfer *transfer)
 {
 	const Op *op = transfer->op;
+	const Op *made = transfer->value->def;
 
 	return op->kind == O_reshard && !op->requested && op->range.line
+		&& !(made && range_equal(made->range, op->range))
 		&& !transfer->before.nunreduced && python_can_place(m, transfer->value)
+		&& python_can_move(m, transfer->value, op->range)
 		&& python_can_say(m, transfer->value, &transfer->after);
 }
 
@@ -241,11 +244,15 @@ xla_note(XlaNotes *notes, Module *m)
 		Placed placed = {transfer->value, transfer->after};
 		Text t = {0};
 		bool known = false;
-		if (!is_news(m, transfer))
+		if (!is_news(m, transfer) || (i && transfer[-1].op == transfer->op))
 			continue;
 		text_python_moved(&t, m, &placed, *at);
-		XlaNote new = {source_path(m->session, at->file), at->line,
-			text_take(&t, m->arena)};
+		XlaNote new = {.path = source_path(m->session, at->file),
+			.line = at->line,
+			.text = text_take(&t, m->arena),
+			.axes = axes_text(m, &transfer->axes),
+			.kind = transfer->kind,
+			.bytes = transfer->bytes};
 		for (int k = 0; k < notes->n && !known; k++)
 			known = !strcmp(notes->all[k].text, new.text);
 		if (!known)
@@ -253,8 +260,25 @@ xla_note(XlaNotes *notes, Module *m)
 	}
 }
 
+/* Does XLA move as much in the same way for the line?  Then it does so unasked. */
+static bool
+is_theirs(const Module *m, const XlaPlan *plan, const XlaNote *note)
+{
+	for (int i = 0; i < plan->n; i++) {
+		const XlaTransfer *x = &plan->all[i];
+		double bytes = wire_bytes(x->kind, x->n, x->bytes);
+		bool along = note->kind == O_collective_permute
+			|| !strcmp(axes_text(m, &x->axes), note->axes);
+		if (x->kind == note->kind && x->line == note->line && along
+			&& same_file(x->path ? x->path : "", note->path)
+			&& bytes >= note->bytes - 1 && bytes <= note->bytes + 1)
+			return true;
+	}
+	return false;
+}
+
 static void
-text_notes(Text *t, const Beside *beside, const XlaNotes *notes)
+text_notes(Text *t, const Beside *beside, const XlaPlan *plan, const XlaNotes *notes)
 {
 	bool any = false;
 
@@ -265,12 +289,13 @@ text_notes(Text *t, const Beside *beside, const XlaNotes *notes)
 			continue;
 		for (int k = 0; k < notes->n && written < MOST_WRITTEN; k++) {
 			const XlaNote *note = &notes->all[k];
-			if (note->line != row->line || !same_file(note->path, row->path))
+			if (note->line != row->line || !same_file(note->path, row->path)
+				|| is_theirs(beside->module, plan, note))
 				continue;
 			text_printf(t, "%s  %s\n",
 				any ? ""
 				    : "\nwhere XLA receives more, this is moved here before it "
-				      "is used on the line; XLA may do so if asked:\n",
+				      "is used, and not so by XLA, which may do so if asked:\n",
 				note->text);
 			any = true;
 			written++;
@@ -391,5 +416,5 @@ emit_xla(const Timeline *timeline, const XlaPlan *plan, const XlaNotes *notes,
 	if (beside.unpriced)
 		text_add(t,
 			"\ntransfers between some devices, along no axes, are not priced\n");
-	text_notes(t, &beside, notes);
+	text_notes(t, &beside, plan, notes);
 }

@@ -6,8 +6,8 @@
 Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of advice.py, called.py and
 rows.py in tests/import/Inputs/ and of samples/jax/ is written into the source: an expression inside with_sharding_constraint,
 or another sharding of an argument.  JAX lowers that again, and a device receives what was
-told, to its three digits.  What --xla says to write into moved.py is written, and XLA's
-partition sends less.
+told, to its three digits.  What --xla says to write into moved.py and called_twice.py is written,
+and XLA's partition sends less.
 """
 import os
 import re
@@ -26,7 +26,7 @@ import jax  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec as P  # noqa: E402
 
 ADVICE = re.compile(r"(?:avoid it|moves less, but is slower): (.*?)  \(a device then receives (\S+ \S+) in all")
-ENTRIES = {"advice.py": "both", "called.py": "step", "rows.py": "step", "moved.py": "step"}
+ENTRIES = {"advice.py": "both", "called.py": "step", "rows.py": "step", "moved.py": "step", "called_twice.py": "step"}
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 GIVEN = []
 lowering.main = lambda function, *args, donate=(): GIVEN.append((function, args, donate))
@@ -144,7 +144,7 @@ def main():
             remarks = run(shdc, lowered(path, {}), folder, "--check", "-Rreshard")
             results = [("%s (%s)" % found, told_right(shdc, path, *found, folder))
                        for found in dict.fromkeys(ADVICE.findall(remarks))]
-            if path.endswith("/moved.py"):
+            if path.endswith(("/moved.py", "/called_twice.py")):
                 results += sends_less(shdc, path, folder)
         for name, wrong in results:
             right = report("%s: %s" % (os.path.basename(path), name), wrong)
