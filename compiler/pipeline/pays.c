@@ -12,6 +12,7 @@
  */
 #include "ir/targets.h"
 #include "pipeline/pipeline.h"
+#include "shard/shard.h"
 
 typedef struct Tried {
 	bool through;
@@ -190,7 +191,105 @@ keep_room(Module *m, Pipelining *p, const bool *best, int n, Tried taken, int64_
 				p->loops[i].candidates[c].op->trip = TRIP_dearer;
 }
 
-/* Into `takes` what a run then takes; NULL: what is not taken says why. */
+/* ---- as they were decided ------------------------------------------------------------- */
+
+static const char decided_taken[] = "taken", decided_left[] = "left";
+
+/* A program that is tried otherwise was read from text, which has lines alone. */
+static const char *
+line_key(Arena *a, const Op *op)
+{
+	return arena_printf(a, "%s:%d", source_path(op->module->session, op->range.file),
+		op->range.line);
+}
+
+static const char *
+candidate_key(Arena *a, const PipelinedLoop *loop, const Pipelined *candidate)
+{
+	return arena_printf(a, "%s %s %d %s in %s", ops[candidate->op->kind].name,
+		candidate->op->label, candidate->early, line_key(a, candidate->op),
+		line_key(a, loop->op));
+}
+
+static const char *
+apart_key(Arena *a, const PipelinedLoop *loop)
+{
+	return arena_printf(a, "apart %s", line_key(a, loop->op));
+}
+
+static const char *
+count_key(Arena *a, const Pipelining *p)
+{
+	int n = 0;
+
+	for (int i = 0; i < p->n; i++)
+		n += p->loops[i].n;
+	return arena_printf(a, "%d in all", n);
+}
+
+/* Of the program as it is, for those that are tried otherwise.  Of alike ones all that one
+   is. */
+static void
+note_decided(Module *m, const Pipelining *p)
+{
+	Precedents *known = module_precedents(m);
+	Arena *a = known->arena;
+
+	if (!known->trips)
+		known->trips = table_new(a);
+	table_set(known->trips, count_key(a, p), m);
+	for (int i = 0; i < p->n; i++) {
+		const PipelinedLoop *loop = &p->loops[i];
+		for (int c = 0; c < loop->n; c++) {
+			const char *key = candidate_key(a, loop, &loop->candidates[c]);
+			bool taken = loop->candidates[c].taken;
+			if (taken || !table_get(known->trips, key))
+				table_set(known->trips, key,
+					(void *)(taken ? decided_taken : decided_left));
+		}
+		if (loop->apart)
+			table_set(known->trips, apart_key(a, loop), m);
+	}
+}
+
+/* False if the program as it is has others, or not as many. */
+static bool
+take_decided(const Precedents *known, Pipelining *p)
+{
+	if (!table_get(known->trips, count_key(p->arena, p)))
+		return false;
+	for (int i = 0; i < p->n; i++) {
+		PipelinedLoop *loop = &p->loops[i];
+		for (int c = 0; c < loop->n; c++) {
+			const char *key = candidate_key(p->arena, loop, &loop->candidates[c]);
+			const char *decided = table_get(known->trips, key);
+			if (!decided)
+				return false;
+			loop->candidates[c].taken = decided == decided_taken;
+		}
+		loop->apart = table_get(known->trips, apart_key(p->arena, loop)) != NULL;
+	}
+	return true;
+}
+
+/* False, where they are to be asked for. */
+static bool
+trips_were_decided(Module *m, Pipelining *p, int n, Tried *takes)
+{
+	const Precedents *known = m->precedents;
+
+	if (!known || !known->trips_stay || !known->trips || !take_decided(known, p))
+		return false;
+	if (!takes)
+		return true;
+	Tried *tried = tried_new(m, p, n, false);
+	*takes = (Tried){.through = true, .time = tried->time, .peak = tried->peak};
+	shared_free(tried, tried_bytes(n));
+	return true;
+}
+
+/* Into `takes` what a run then takes; NULL: what is not taken says why, unless nobody will
+   see it. */
 static void
 choose_trips(Module *m, Pipelining *p, Tried *takes)
 {
@@ -199,6 +298,8 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 
 	for (int i = 0; i < p->n; i++)
 		n += p->loops[i].n;
+	if (trips_were_decided(m, p, n, takes))
+		return;
 	Tried *plain = tried_new(m, p, n, false);
 	int64_t least = plain->time, peak = plain->peak;
 	int64_t limit = greater(peak, m->mesh.target->hbm_bytes);
@@ -218,7 +319,7 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		}
 		shared_free(tried, tried_bytes(n));
 	}
-	if (!takes && exposed && least == plain->time)
+	if (!takes && !m->unnamed && exposed && least == plain->time)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
 	choose_apart(m, p, n, limit, &least, &peak);
@@ -234,6 +335,8 @@ void
 pipelining_that_pays(Module *m, Pipelining *p)
 {
 	choose_trips(m, p, NULL);
+	if (!m->unnamed)
+		note_decided(m, p);
 }
 
 /* What it takes with the trips that pay. */

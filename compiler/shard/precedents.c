@@ -16,8 +16,10 @@ module_precedents(Module *m)
 	if (known)
 		return known;
 	known = NEW(a, Precedents);
-	*known =
-		(Precedents){a, resharder_new(a, &m->mesh), rule_book_new(a), lookup_new(a), 0};
+	*known = (Precedents){.arena = a,
+		.resharder = resharder_new(a, &m->mesh),
+		.rules = rule_book_new(a),
+		.choices = lookup_new(a)};
 	m->precedents = known;
 	return known;
 }

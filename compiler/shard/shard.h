@@ -94,6 +94,8 @@ typedef struct Precedents {
 	RuleBook *rules;
 	Lookup *choices; /* how an op is partitioned: partition/memo.c */
 	int runs;	 /* of the partitioner, so far */
+	Table *trips; /* what was decided of the trips of loops (pipeline/pays.c), or NULL; */
+	bool trips_stay; /* ... what is tried now has them so */
 } Precedents;
 /* The module's, or new ones. */
 Precedents *module_precedents(Module *m);
