@@ -17,10 +17,7 @@
 #include "memory/plan.h"
 #include "pipeline/pipeline.h"
 
-enum {
-	FORMS = 4, /* of an operand on one device: moved, and on the way there */
-	FAR = 16,  /* a part of the memory: so much more than that is too much in any order */
-};
+enum { FORMS = 4 }; /* of an operand on one device: moved, and on the way there */
 
 /* All operands and results, as if nothing were split or shared. */
 static double
@@ -52,8 +49,8 @@ peak_of(Module *m)
 }
 
 /* Bytes that a device needs, if it is compiled from here on so.  Trips that
-   are pipelined take more only where that fits; so does an order in which more is at once, and
-   none makes what is far too much fit. */
+   are pipelined take more only where that fits; so does an order in which more is at once.  An
+   order may need a tenth of what the program's needs, where gathers wait for backward. */
 static int64_t
 compiled_peak(Attempt *one)
 {
@@ -67,8 +64,8 @@ compiled_peak(Attempt *one)
 	if (!pipeline_run(m, L_device, &first) || !pipeline_run(m, L_fused, &fuse))
 		return INT64_MAX;
 	one->with = m->foresight;
-	int64_t peak = peak_of(m), limit = m->mesh.target->hbm_bytes;
-	if (peak <= limit || peak - limit > limit / FAR)
+	int64_t peak = peak_of(m);
+	if (peak <= m->mesh.target->hbm_bytes)
 		return peak;
 	return pipeline_run(m, L_scheduled, &first) ? peak_of(m) : INT64_MAX;
 }
@@ -182,8 +179,7 @@ sharing_that_fits(Module *m)
 		peaks[s] = tried.bytes;
 		if (s == SHARE_all)
 			found = tried.with;
-		/* What does not fit anyway is not computed twice for a bit of it. */
-		if (!best || peaks[s] <= limit || peaks[s] < peaks[best] - peaks[best] / FAR)
+		if (!best || peaks[s] < peaks[best])
 			best = s;
 		if (peaks[s] <= limit)
 			break;
