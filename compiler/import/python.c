@@ -269,8 +269,11 @@ bool
 python_hands_on(Arena *a, Letters some, const PythonFunction *function, const char *name)
 {
 	Letters args = last_arguments(trimmed(some)), called = function->name;
-	const char *word = arena_strndup(a, called.begin, (size_t)(called.end - called.begin));
+	size_t length = (size_t)(called.end - called.begin);
 
+	if (!length) /* a lambda */
+		return false;
+	const char *word = arena_strndup(a, called.begin, length);
 	if (!has_name((Letters){some.begin, args.begin}, word))
 		return false;
 	for (int i = 0; args.begin < args.end; i++) {
