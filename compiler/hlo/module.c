@@ -284,8 +284,8 @@ read_header(Reading *rd, const Facts *facts)
 		else if (rows[i].needed)
 			hlo_error(rd, rd->start,
 				"the module's frontend_attributes do not give its %s: it is no "
-				"dump of "
-				"shdc; what XLA dumped goes with --xla=, beside its program",
+				"dump of shdc; what XLA dumped goes with --xla=, beside its "
+				"program",
 				rows[i].key);
 	}
 	read_planned(rd, facts);

@@ -56,13 +56,13 @@ frame_letters(const SourceFile *f, Range r)
 	return (Letters){f->text + r.begin, f->text + r.end};
 }
 
-/* Is the function that of the frame, by the last word of its name? */
-static bool
-is_function(const Frame *frame, const char *name)
+/* loss of "step.<locals>.loss". */
+static const char *
+last_word(const Frame *frame)
 {
 	const char *dot = strrchr(frame->function, '.');
 
-	return !strcmp(dot ? dot + 1 : frame->function, name);
+	return dot ? dot + 1 : frame->function;
 }
 
 /* The function that is written around the frame; of a lambda that around it. */
@@ -70,8 +70,7 @@ static PythonFunction
 function_around(const Frame *frame, const SourceFile *f, int line)
 {
 	PythonFunction found = python_function(f, line, true);
-	const char *dot = strrchr(frame->function, '.');
-	const char *name = dot ? dot + 1 : frame->function;
+	const char *name = last_word(frame);
 	bool right = !strcmp(name, "<lambda>") || letters_are(found.name, name);
 
 	return right ? found : (PythonFunction){.file = f};
@@ -174,7 +173,8 @@ name_place(Import *in, const Frames *frames, const char *name)
 	int entry = 0;
 
 	search.root = arena_strndup(in->arena, name, strcspn(name, ".["));
-	while (entry < frames->n && !is_function(&frames->all[entry], in->module->name))
+	while (entry < frames->n
+		&& strcmp(last_word(&frames->all[entry]), in->module->name) != 0)
 		entry++;
 	if (entry == frames->n)
 		return nowhere;

@@ -252,24 +252,30 @@ note_decided(Module *m, const Pipelining *p)
 	}
 }
 
-/* False if the program as it is has others, or not as many. */
+static const char *
+decided_of(const Precedents *known, const Pipelining *p, int loop, int candidate)
+{
+	const PipelinedLoop *of = &p->loops[loop];
+
+	return table_get(known->trips, candidate_key(p->arena, of, &of->candidates[candidate]));
+}
+
+/* False, and nothing is taken, if the program as it is has others, or not as many. */
 static bool
 take_decided(const Precedents *known, Pipelining *p)
 {
-	if (!table_get(known->trips, count_key(p->arena, p)))
-		return false;
-	for (int i = 0; i < p->n; i++) {
+	bool all = table_get(known->trips, count_key(p->arena, p)) != NULL;
+
+	for (int i = 0; i < p->n && all; i++)
+		for (int c = 0; c < p->loops[i].n && all; c++)
+			all = decided_of(known, p, i, c) != NULL;
+	for (int i = 0; i < p->n && all; i++) {
 		PipelinedLoop *loop = &p->loops[i];
-		for (int c = 0; c < loop->n; c++) {
-			const char *key = candidate_key(p->arena, loop, &loop->candidates[c]);
-			const char *decided = table_get(known->trips, key);
-			if (!decided)
-				return false;
-			loop->candidates[c].taken = decided == decided_taken;
-		}
+		for (int c = 0; c < loop->n; c++)
+			loop->candidates[c].taken = decided_of(known, p, i, c) == decided_taken;
 		loop->apart = table_get(known->trips, apart_key(p->arena, loop)) != NULL;
 	}
-	return true;
+	return all;
 }
 
 /* False, where they are to be asked for. */

@@ -266,12 +266,13 @@ is_theirs(const Module *m, const XlaPlan *plan, const XlaNote *note)
 {
 	for (int i = 0; i < plan->n; i++) {
 		const XlaTransfer *x = &plan->all[i];
+		if (x->kind != note->kind || x->line != note->line
+			|| !same_file(x->path ? x->path : "", note->path))
+			continue;
 		double bytes = wire_bytes(x->kind, x->n, x->bytes);
 		bool along = note->kind == O_collective_permute
 			|| !strcmp(axes_text(m, &x->axes), note->axes);
-		if (x->kind == note->kind && x->line == note->line && along
-			&& same_file(x->path ? x->path : "", note->path)
-			&& bytes >= note->bytes - 1 && bytes <= note->bytes + 1)
+		if (along && bytes >= note->bytes - 1 && bytes <= note->bytes + 1)
 			return true;
 	}
 	return false;

@@ -128,7 +128,7 @@ tries_of(const Graph *g, First first)
 static bool
 is_of_program(Tries tries, int i)
 {
-	return tries.held && i >= ALWAYS;
+	return tries.held && i >= ALWAYS && i < tries.n;
 }
 
 /* In a large graph little is to be had from the end of what was made from the end. */
