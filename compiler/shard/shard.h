@@ -100,6 +100,12 @@ typedef struct Precedents {
 /* The module's, or new ones. */
 Precedents *module_precedents(Module *m);
 
+/* ---- views.c --------------------------------------------------------------- */
+
+/* Where the dims of a transpose's operand are in its result, or of a reshape's that only adds
+   and leaves out dims of one element; -1: nowhere.  False: the op is neither. */
+bool view_dims(const Op *op, int *at);
+
 /* ---- partition.c --------------------------------------------------------- */
 
 /* What pays of what there is, for the module as it came. */

@@ -20,34 +20,13 @@ value_hash(const Value *v)
 	return hash_mix(0, (int64_t)(intptr_t)v);
 }
 
-/* Where the dims of a view's operand are in its result, -1: nowhere; false: it is no view. */
-static bool
-view_dims(const Op *op, int *at)
-{
-	const Type *in = &op->operands[0]->type, *out = &op->results[0]->type;
-	int d = 0;
-
-	if ((op->kind != O_transpose && op->kind != O_reshape) || op->mode == MODE_explicit)
-		return false;
-	for (int i = 0; i < out->rank && op->kind == O_transpose; i++)
-		at[op_ints(op, A_dims)->v[i]] = i;
-	for (int i = 0; i < in->rank && op->kind == O_reshape; i++) {
-		while (in->dims[i] > 1 && d < out->rank && out->dims[d] == 1)
-			d++;
-		at[i] = in->dims[i] > 1 ? d++ : -1;
-		if (at[i] >= out->rank || (at[i] >= 0 && out->dims[at[i]] != in->dims[i]))
-			return false;
-	}
-	return true;
-}
-
 bool
 view_place(const Op *op, const Placement *to, Placement *from)
 {
 	int at[MAX_RANK], rank = op->noperands ? op->operands[0]->type.rank : 0;
 	Placement place = placement_none(rank);
 
-	if (!rank || !view_dims(op, at))
+	if (!rank || op->mode == MODE_explicit || !view_dims(op, at))
 		return false;
 	for (int i = 0; i < rank; i++) {
 		AxisList axes = {0};

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "shard/propagate/propagate.h"
+#include "shard/shard.h"
 
 /* The projection is scratch space that only ever grows. */
 static void
@@ -39,29 +40,17 @@ make_room(Projection *p, Arena *a, const Rule *r)
 	}
 }
 
-/* The dims of a transpose's or a reshape's operand as those of the result are called in `dims`;
-   of a reshape that only adds and leaves out dims of one element, which have no name. */
+/* The dims of a view's operand as those of its result are called in `dims`; -1: by nothing. */
 static bool
 dims_before(const Op *op, int *dims)
 {
-	const Type *in = &op->operands[0]->type, *out = &op->results[0]->type;
-	int before[MAX_RANK], d = 0;
+	int at[MAX_RANK], before[MAX_RANK], rank = op->operands[0]->type.rank;
 
-	if (op->kind == O_transpose) {
-		for (int i = 0; i < out->rank; i++)
-			before[op_ints(op, A_dims)->v[i]] = dims[i];
-	} else {
-		for (int i = 0; i < in->rank; i++) {
-			before[i] = -1;
-			while (in->dims[i] > 1 && d < out->rank && out->dims[d] == 1)
-				d++;
-			if (in->dims[i] > 1 && (d == out->rank || in->dims[i] != out->dims[d]))
-				return false;
-			if (in->dims[i] > 1)
-				before[i] = dims[d++];
-		}
-	}
-	memcpy(dims, before, sizeof before[0] * (size_t)in->rank);
+	if (!view_dims(op, at))
+		return false;
+	for (int i = 0; i < rank; i++)
+		before[i] = at[i] < 0 ? -1 : dims[at[i]];
+	memcpy(dims, before, sizeof before[0] * (size_t)rank);
 	return true;
 }
 
