@@ -318,9 +318,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps,
             number = number % ((x.name,) if number[0] == "s" else
                                (x.dtype, x.name))
         elif x.dtype in FLOATS and self.chance(0.1):
-            number = self.random.choice(["exp(0.5)", "sqrt(2)", "(1 - 3) / 4.0",
-                                         "-(2 + 1)", "axis_size(%s)" %
-                                         self.program.mesh[0][0]])
+            axis, size = self.program.mesh[0][:2]
+            number = self.random.choice(["exp(0.5)", "sqrt(2)", "(1 - 3) / 4.0", "-(2 + 1)",
+                                         "axis_size(%s)" % axis if size <= most else "1.5"])
         pair = (x.name, number)
         if self.chance(0.3) and "/" not in form:
             pair = pair[::-1]
