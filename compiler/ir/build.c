@@ -589,6 +589,7 @@ block_number(Block *b)
 void
 module_number(Module *m)
 {
+	module_forget_gone(m);
 	block_number(m->entry);
 }
 

@@ -230,8 +230,8 @@ last_of(Value *const *now, Value *v)
 	return v;
 }
 
-static void
-forget_gone(Module *m)
+void
+module_forget_gone(Module *m)
 {
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value && value_is_gone(m->named[i].value))
@@ -249,7 +249,7 @@ module_replace(Module *m, Value **now)
 	for (int i = 0; i < m->nvalues; i++)
 		now[i] = last_of(now, now[i]);
 	module_replace_named(m, now);
-	forget_gone(m);
+	module_forget_gone(m);
 }
 
 bool
@@ -259,7 +259,7 @@ module_remove_dead(Module *m)
 
 	module_find_needed(m);
 	bool changed = remove_dead_in(m->entry);
-	forget_gone(m);
+	module_forget_gone(m);
 	for (int i = 0; i < m->nexpects; i++)
 		if (!value_is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];

@@ -995,10 +995,10 @@ bool loop_hands_on(const Op *loop, int i);
 bool op_is_offset(const Op *op);
 bool value_is_offset(const Value *v);
 void module_clear_uses(Module *m);
-/* dead.c: marks what is needed of all values by `uses` above 0; named values count
-   as used at L_global. */
+/* dead.c: what is needed has `uses` above 0; at L_global so does what has a name. */
 void module_find_needed(Module *m);
 bool value_is_gone(const Value *v); /* its op was removed, or one in whose body it is */
+void module_forget_gone(Module *m); /* what is gone has no name; before values are numbered */
 /* Names and expectations are of what stands for their values, by id; NULL: of themselves. */
 void module_replace_named(Module *m, Value *const *now);
 void module_replace(Module *m, Value **now); /* operands, results, what stands for these, too */
