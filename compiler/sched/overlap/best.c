@@ -147,12 +147,14 @@ best_order(Graph *g, First first, int64_t within)
 	int64_t bound = least_time(g);
 	Tries tries = tries_of(g, first);
 	Taste of_best = taste_of(0);
-	bool newer = true;
+	bool newer = true, plain = true;
 
 	for (int i = 0; i < tries.n + tries.later && bound < within && !is_good(&best, bound)
 		&& !is_enough(tries, i, of_best);
 		i++) {
 		bool program = is_of_program(tries, i);
+		if (program && plain)
+			continue; /* those before were made with the same first */
 		Taste taste = i >= tries.n ? of_best
 			: program	   ? taste_of(i - ALWAYS + HELD_FROM)
 					   : taste_of(i);
@@ -163,6 +165,7 @@ best_order(Graph *g, First first, int64_t within)
 			graph_find_from_end(g,
 				program			? &g->plain
 					: i == FROM_END ? NULL
+					: plain		? &g->plain
 							: &best);
 			newer = program || i == FROM_END;
 		}
@@ -174,6 +177,7 @@ best_order(Graph *g, First first, int64_t within)
 		keep(&best, order, g->n);
 		listing_keep(list);
 		newer = true;
+		plain = false;
 		of_best = taste;
 	}
 	return best;
