@@ -396,6 +396,7 @@ scheduling_new(Module *m, Arena *a)
 
 void
 scheduling_begin(Scheduling *s)
+	s->splits = NEW_ARRAY(a, Split, m->nops + 1);
 {
 	arena_reset(s->arena);
 	s->combines = false;

@@ -28,30 +28,49 @@ enum {
 
 /* ---- the program in an order ------------------------------------------------------ */
 
-/* The collective only begins; its value is that of the done, which is returned.  The module
-   stays numbered; what is begun gets its name once the order is chosen. */
-static Op *
-begin_only(Op *op)
+/* Made once: in each order it is begun in they are the same. */
+static Split
+split_new(Op *op)
 {
 	Module *m = op->module;
-	Value *v = op->results[0];
+	Value *v = op->results[0], **results = op->results;
 	Op *done = op_new(m, O_done, 0, NULL, 0, NULL, op->range, op->label);
 
-	done->id = m->nops++;
 	op->results = NULL;
 	op->nresults = op->result_room = 0;
 	Value *begun = op_add_result(op, v->name, &v->type);
-	begun->id = m->nvalues++;
 	begun->placement = v->placement;
 	begun->no_placement = v->no_placement;
 	begun->range = v->range;
-	op->async = true;
+	Split split = {done, op->results};
+	op->results = results;
+	op->result_room = 0;
 	done->mode = op->mode;
 	done->again = op->again;
 	op_add_operand(done, begun);
-	done->results = arena_copy(m->arena, &v, sizeof(Value *));
 	done->nresults = 1;
-	v->def = done;
+	return split;
+}
+
+/* The collective only begins; its value is that of the done, which is returned.  The module
+   stays numbered; what is begun gets its name once the order is chosen. */
+static Op *
+begin_only(Scheduling *s, Op *op)
+{
+	Module *m = op->module;
+	Split *split = &s->splits[op->id];
+
+	if (!split->done)
+		*split = split_new(op);
+	Op *done = split->done;
+	Value *begun = split->begun[0];
+	done->id = m->nops++;
+	begun->id = m->nvalues++;
+	begun->block = op->block;
+	done->results = op->results;
+	done->results[0]->def = done;
+	op->results = split->begun;
+	op->async = true;
 	return done;
 }
 
@@ -86,19 +105,19 @@ remember(Scheduling *s, const Graph *g, Order order)
 
 /* All that are one transfer, the first before the others. */
 static void
-write_transfer(Block *b, const Job *job, Op **done)
+write_transfer(Scheduling *s, Block *b, const Job *job, Op **done)
 {
 	for (int i = 0; i < job->nops; i++) {
 		Op *op = job->ops[i];
 		move_to_end(b, op);
 		op->combined = i > 0;
 		if (done)
-			done[i] = begin_only(op);
+			done[i] = begin_only(s, op);
 	}
 }
 
 static void
-write_order(const Graph *g, const Order *order)
+write_order(Scheduling *s, const Graph *g, const Order *order)
 {
 	Op ***done = NEW_ARRAY(g->arena, Op **, g->n + 1); /* by number of the job before */
 
@@ -107,7 +126,7 @@ write_order(const Graph *g, const Order *order)
 		if (job->task.kind == TASK_start && !is_alone(order, i))
 			done[job->number] = NEW_ARRAY(g->arena, Op *, job->nops);
 		if (job->task.kind != TASK_done)
-			write_transfer(g->block, job, done[job->number]);
+			write_transfer(s, g->block, job, done[job->number]);
 		for (int k = 0; job->task.kind == TASK_done && k < job->nops; k++)
 			if (done[job->number - 1])
 				op_insert_before(g->block->last, done[job->number - 1][k]);
@@ -252,7 +271,7 @@ schedule_block(Scheduling *s, Block *b)
 		combine(s, &g, &order);
 	begin_latest(g, &order);
 	remember(s, g, order);
-	write_order(g, &order);
+	write_order(s, g, &order);
 	return (Body){order.tasks, g->n, 1, order.time};
 }
 
@@ -460,7 +479,7 @@ write_again(Made *made)
 	s->nwritten = made->nwritten;
 	s->combines = made->best.combines;
 	for (int i = 0; i < s->nwritten; i++)
-		write_order(s->written[i].graph, &s->written[i].order);
+		write_order(s, s->written[i].graph, &s->written[i].order);
 	return made->best.ordered;
 }
 

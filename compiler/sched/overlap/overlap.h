@@ -102,6 +102,12 @@ typedef enum Join {
 } Join;
 
 /* Collectives of a block that could be one, and what it takes as it is and so. */
+/* What a collective that only begins has beside it. */
+typedef struct Split {
+	Op *done;
+	Value **begun; /* its results */
+} Split;
+
 typedef struct Offer {
 	Op **ops;
 	int n;
@@ -146,6 +152,7 @@ typedef struct Scheduling {
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
+	Split *splits; /* by op id: of what was begun in some order */
 	int *first, *last; /* by op id: its job from 1 on, and that of its done */
 	bool combines;	   /* some collectives are one, or could be */
 	Written *written;  /* blocks, as they were */
