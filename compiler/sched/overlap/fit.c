@@ -201,7 +201,7 @@ least_live(const Fit *f, const Held *held, int n, Arena *a)
 static bool
 shorten(const Plan *plan, int64_t limit, int64_t *needs)
 {
-	Arena *a = arena_new();
+	Arena *a = plan->lives->arena;
 	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
 	int n;
 	const Held *held = list_held(plan, a, &n);
@@ -213,21 +213,19 @@ shorten(const Plan *plan, int64_t limit, int64_t *needs)
 	for (int i = 0; i < n && any; i++)
 		if (held[i].done->prev == held[i].start)
 			join_transfer(held[i].done);
-	arena_free(a);
 	return any;
 }
 
 FitResult
-fit_memory(Module *m, int64_t limit, int64_t *needs)
+fit_memory(Module *m, int64_t limit, int64_t *needs, Arena *scratch)
 {
 	FitResult result = FIT_as_it_is;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		Arena *a = arena_new();
-		const Plan *plan = plan_within(m, limit, a);
+		arena_reset(scratch);
+		const Plan *plan = plan_within(m, limit, scratch);
 		bool fits = !plan->uncounted && plan_peak(plan) <= limit;
 		bool any = !fits && !plan->uncounted && shorten(plan, limit, needs);
-		arena_free(a);
 		if (fits)
 			return result;
 		if (!any)

@@ -262,21 +262,27 @@ graph_new(Block *b, Scheduling *s, Arena *a)
 	return g;
 }
 
-/* The bytes that may be held. */
-static void
-find_room(Graph *g, Scheduling *s)
+void
+graph_find_holds(Graph *g, Scheduling *s)
 {
 	Arena *a = s->lives->arena;
 
-	g->held = NULL;
-	if (s->spare == INT64_MAX)
-		return;
 	if (!s->places) {
-		s->places = held_places(s->lives, a);
+		s->places = held_places(s->lives, s->nvalues, a);
 		s->numbers = NEW_ARRAY(a, int, s->nvalues + 1);
 	}
 	if (!g->holds)
 		g->holds = held_new(g, s->places, s->numbers);
+}
+
+/* The bytes that may be held. */
+static void
+find_room(Graph *g, Scheduling *s)
+{
+	g->held = NULL;
+	if (s->spare == INT64_MAX)
+		return;
+	graph_find_holds(g, s);
 	g->held = g->holds;
 	g->crowded = held_most(g) + s->spare / 2;
 	g->room = g->crowded + s->spare / 2;
@@ -358,9 +364,12 @@ find_tasks(Scheduling *s, const Module *m)
 {
 	LinkMerge merge = {0};
 
+	for (int i = 0; i < m->entry->nparams; i++)
+		s->hosted |= m->entry->params[i]->hosted;
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		Task *task = &s->tasks[op->id];
 		*task = task_priced(s, op);
+		s->hosted |= op_is_hosted(op);
 		if (task->moves)
 			links_note(&merge, task->links);
 	}
@@ -387,16 +396,17 @@ scheduling_new(Module *m, Arena *a)
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
 	s->tasks = s->priced = NEW_ARRAY(a, Task, m->nops + 1);
 	s->kept = NEW_ARRAY(a, int, m->nvalues + 1);
+	s->splits = NEW_ARRAY(a, Split, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	find_users(s);
 	find_tasks(s, m);
 	s->arena = arena_new();
+	s->scratch = arena_new();
 	return s;
 }
 
 void
 scheduling_begin(Scheduling *s)
-	s->splits = NEW_ARRAY(a, Split, m->nops + 1);
 {
 	arena_reset(s->arena);
 	s->combines = false;
@@ -409,4 +419,5 @@ void
 scheduling_free(Scheduling *s)
 {
 	arena_free(s->arena);
+	arena_free(s->scratch);
 }

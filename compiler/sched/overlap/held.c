@@ -15,6 +15,7 @@
 typedef struct Buffer {
 	int64_t bytes; /* 0: the order does not change it */
 	int uses, left;
+	int moving; /* transfers under way that read or write it */
 	bool held;
 } Buffer;
 
@@ -29,9 +30,8 @@ struct Held {
 };
 
 const int *
-held_places(const Lives *lives, Arena *a)
+held_places(const Lives *lives, int n, Arena *a)
 {
-	int n = lives->module->nvalues;
 	int *places = NEW_ARRAY(a, int, n + 1);
 
 	for (int i = 0; i < n; i++) {
@@ -153,6 +153,7 @@ held_begin(Held *h)
 	h->now = h->most = 0;
 	for (int i = 0; i < h->n; i++) {
 		h->buffers[i].left = h->buffers[i].uses;
+		h->buffers[i].moving = 0;
 		h->buffers[i].held = false;
 	}
 }
@@ -204,4 +205,43 @@ held_most(const Graph *g)
 	for (int i = 0; i < g->n; i++)
 		held_add(g->held, &g->jobs[i]);
 	return g->held->most;
+}
+
+/* Bytes that are not moved alone any more, or are for the first time, by a transfer that is
+   begun (1) or over (-1). */
+static int64_t
+move(Held *h, const Job *job, int more)
+{
+	int64_t bytes = 0;
+
+	for (int k = 0; k < job->nops; k++)
+		for (int i = 0; i < job->holds[k].n; i++) {
+			Buffer *place = &h->buffers[job->holds[k].v[i]];
+			int before = place->moving;
+			place->moving += more;
+			bytes += place->held && !before != !place->moving ? more * place->bytes
+									  : 0;
+		}
+	return bytes;
+}
+
+/* What a transfer reads and writes may be there for a shorter time, all else is not. */
+int64_t
+held_least(const Graph *g, const Order *order)
+{
+	Held *h = g->holds;
+	int64_t moving = 0, least = 0;
+
+	held_begin(h);
+	for (int i = 0; i < g->n; i++) {
+		const Job *job = order->jobs[i];
+		if (job->task.kind == TASK_done)
+			moving += move(h, job, -1);
+		held_add(h, job);
+		if (job->task.kind == TASK_start)
+			moving += move(h, job, 1);
+		else if (job->task.kind == TASK_run)
+			least = greater(least, h->now - moving);
+	}
+	return least;
 }

@@ -207,19 +207,32 @@ combine(Scheduling *s, Graph **g, Order *order)
 /* What the thread does at least if only those begin early that do by default, or no path is
    shorter. */
 static int64_t
-least_by_default(const Graph *g)
+least_by_default(Graph *g)
 {
-	int64_t thread = graph_work(g).thread;
+	int64_t thread = g->by_default ? 0 : graph_work(g).thread;
 	bool any = false;
 
-	for (int i = 0; i < g->n; i++) {
+	for (int i = 0; i < g->n && !g->by_default; i++) {
 		const Job *job = &g->jobs[i];
 		if (job->task.kind != TASK_start || op_begins_with(job->op, BEGINS_default))
 			continue;
 		thread = add_picoseconds(thread, job->task.picoseconds);
 		any = true;
 	}
-	return any ? thread : INT64_MAX;
+	if (!g->by_default)
+		g->by_default = any ? thread : INT64_MAX;
+	return g->by_default;
+}
+
+/* Is it known of the whole, without its graph, that it takes too long so? */
+static bool
+is_slow_by_default(const Scheduling *s, const Block *b)
+{
+	Graph **all = s->tasks == s->priced ? s->graphs[BEGINS_all] : NULL;
+	Graph *g = all ? all[b->last->id] : NULL;
+
+	return g && !b->parent && s->begins == BEGINS_default && s->within < INT64_MAX
+		&& least_by_default(g) >= s->within;
 }
 
 /* What it takes with transfers as late as that takes no longer, or less. */
@@ -256,6 +269,8 @@ begin_by_default(Scheduling *s, Graph **g, Order *order, int64_t within)
 static Body
 schedule_block(Scheduling *s, Block *b)
 {
+	if (is_slow_by_default(s, b))
+		return (Body){.alone = s->within};
 	Graph *g = graph_known(b, s);
 	for (const Op *op = b->first; !g && op != b->last; op = op->next)
 		if (op_has_blocks(op))
@@ -267,6 +282,8 @@ schedule_block(Scheduling *s, Block *b)
 	begin_by_default(s, &g, &order, within);
 	if (!b->parent && order.time >= s->within)
 		return (Body){.alone = order.time};
+	if (!b->parent && s->asks)
+		graph_find_holds(g, s);
 	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
 	begin_latest(g, &order);
@@ -396,8 +413,9 @@ typedef struct Made {
 	Scheduled best; /* so far; its orders are written again if it is asked for again, ... */
 	Written *written;
 	int nwritten;
-	Arena *arena;	/* ... which lie here; NULL: there is none */
-	Offers *offers; /* asked of the next way; NULL: nobody asks */
+	Changed changed; /* ... and what is on the chip in these, */
+	Arena *arena;	 /* ... which lie here; NULL: there is none */
+	Offers *offers;	 /* asked of the next way; NULL: nobody asks */
 } Made;
 
 static void
@@ -420,6 +438,7 @@ keep_way(Made *made, Scheduled is)
 	made->best = is;
 	made->written = s->written;
 	made->nwritten = s->nwritten;
+	made->changed = s->changed;
 	made->arena = s->arena;
 	s->arena = other ? other : arena_new();
 }
@@ -448,6 +467,7 @@ begin_way(Made *made, Attempt way)
 	s->ahead = way.ahead;
 	s->spare = way.spare;
 	s->within = way.within;
+	s->asks = s->most > way.bytes && s->most < INT64_MAX && !s->hosted;
 	made->any = true;
 	made->whole = way.within == INT64_MAX;
 }
@@ -508,15 +528,37 @@ order_blocks(Module *m, Made *made, Attempt way)
 	return time;
 }
 
+/* Bytes that the order which was written last, that of the whole, needs, or less. */
+static int64_t
+least_needed(Scheduling *s)
+{
+	const Written *whole = &s->written[s->nwritten - 1];
+
+	return whole->graph->holds ? held_least(whole->graph, &whole->order) : 0;
+}
+
 static FitResult
 fit_way(Module *m, const Made *made, Attempt way, int64_t *needs)
 {
+	Scheduling *s = made->by;
 	const Scheduled *best = &made->best;
 	bool known = is_known(made, way) && best->free && best->way.bytes <= way.bytes;
 
-	if (known || made->by->most <= way.bytes)
+	if (known || s->most <= way.bytes)
 		return FIT_as_it_is;
-	return fit_memory(m, way.bytes, needs);
+	*needs = least_needed(s);
+	return *needs > way.bytes ? FIT_not : fit_memory(m, way.bytes, needs, s->scratch);
+}
+
+/* What is on the chip in the orders that are kept. */
+static void
+change_again(const Made *made)
+{
+	Changed *changed = &made->by->changed;
+
+	*changed = made->changed;
+	for (int i = 0; i < changed->n; i++)
+		changed->v[i]->on_chip = !changed->v[i]->on_chip;
 }
 
 /* Orders that are compared are timed as they run: a transfer that begins later may take less
@@ -526,9 +568,11 @@ time_again(Module *m, const Made *made, Attempt way, FitResult fit, int64_t time
 {
 	Scheduling *s = made->by;
 
-	residency_find(m, &s->changed);
-	if (fit == FIT_as_it_is && is_known(made, way) && made->best.free)
+	if (fit == FIT_as_it_is && is_known(made, way) && made->best.free) {
+		change_again(made);
 		return made->best.time;
+	}
+	residency_find(m, &s->changed);
 	if (!s->changed.n && fit != FIT_shortened && !s->combines)
 		return time;
 	const Retiming again = {s, changed_ops(s, m), NEW_ARRAY(s->arena, int, m->nops + 1)};

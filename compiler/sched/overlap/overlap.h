@@ -63,7 +63,8 @@ typedef struct Graph {
 	/* made once: */
 	Held *holds;	      /* `held`, of a graph that somebody asked for it */
 	Order plain;	      /* the program's */
-	int64_t least;	      /* that any order takes */
+	int64_t least;	      /* that any order takes, */
+	int64_t by_default;   /* ... if only those begin early that do by default */
 	Listing *listing;     /* in which it is put in order */
 	struct Graph *turned; /* the same from its end */
 	int64_t *from_end;    /* by job, what graph_find_from_end() finds without an order, */
@@ -101,13 +102,13 @@ typedef enum Join {
 			 that is begun is work for the thread that no time is told of */
 } Join;
 
-/* Collectives of a block that could be one, and what it takes as it is and so. */
 /* What a collective that only begins has beside it. */
 typedef struct Split {
 	Op *done;
 	Value **begun; /* its results */
 } Split;
 
+/* Collectives of a block that could be one, and what it takes as it is and so. */
 typedef struct Offer {
 	Op **ops;
 	int n;
@@ -141,6 +142,7 @@ typedef struct Scheduling {
 	Task *priced;	   /* ... as the program was */
 	Graph **graphs[BEGINS_all + 1]; /* by id of the return of a block: at these prices */
 	int *kept; /* by id of the first value of a buffer: the graph where its order is kept */
+	bool hosted;	   /* some are in the memory of the host */
 	int ngraphs;
 	/* ... how it is to be put in order, ... */
 	First least;	/* of the ways to choose */
@@ -150,14 +152,16 @@ typedef struct Scheduling {
 	Offers *offers; /* what could be one; NULL: nobody asks */
 	int64_t spare;	/* bytes that may be held beside what the program's order holds */
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
+	Split *splits; /* by op id: of what was begun in some order */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
-	Split *splits; /* by op id: of what was begun in some order */
+	Arena *scratch;	   /* of what is asked of it once */
 	int *first, *last; /* by op id: its job from 1 on, and that of its done */
 	bool combines;	   /* some collectives are one, or could be */
 	Written *written;  /* blocks, as they were */
 	int nwritten;
 	Changed changed; /* what is on the chip, or is not any more */
+	bool asks;	/* for bytes that it needs at least, once it is written */
 } Scheduling;
 
 /* graph.c: requires module_number(); made in the arena of the caller */
@@ -177,6 +181,8 @@ int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
+/* ... with what it holds known. */
+void graph_find_holds(Graph *g, Scheduling *s);
 /* Work that no order does faster: of the thread, and on the link that has most of it. */
 typedef struct Left {
 	int64_t thread, link;
@@ -187,7 +193,7 @@ Left graph_work(const Graph *g);
 
 /* held.c: by value id a number of the buffer, below that of values; -1: it has none.  Requires
    lives with all that shares a buffer. */
-const int *held_places(const Lives *lives, Arena *a);
+const int *held_places(const Lives *lives, int nvalues, Arena *a);
 /* Of all jobs of the graph; `numbers`: by place, all 0.  Bytes that are held once a job is put
    behind those that were; the most that the program has. */
 Held *held_new(Graph *g, const int *places, int *numbers);
@@ -204,6 +210,8 @@ Graph *graph_combined(const Graph *g, bool all);
 /* list.c: by list scheduling */
 /* Jobs that can be next, the best on top: a heap. */
 typedef struct Ready {
+/* Bytes that an order needs, whatever of its transfers gives way, or less. */
+int64_t held_least(const Graph *g, const Order *order);
 	struct Entry {
 		int64_t key; /* the greatest first, of equal ones what the program has first */
 		Job *job;
@@ -252,7 +260,7 @@ void begin_latest(const Graph *g, Order *order);
    are one with others stay where they are. */
 typedef enum FitResult { FIT_not, FIT_as_it_is, FIT_shortened } FitResult;
 /* `needs`: bytes that it takes at least, if all transfers give way. */
-FitResult fit_memory(Module *m, int64_t limit, int64_t *needs);
+FitResult fit_memory(Module *m, int64_t limit, int64_t *needs, Arena *scratch);
 bool is_one_of_several(const Op *op);
 /* A collective as one op again, where it begins. */
 void join_transfer(Op *done);
