@@ -79,6 +79,7 @@ graph_find_from_end(Graph *g, const Order *order)
 	int64_t **known = !order ? &g->from_end : order == &g->plain ? &g->of_plain : NULL;
 	bool found = known && *known;
 
+	g->found = !order ? FROM_none : order == &g->plain ? FROM_plain : FROM_order;
 	if (!found)
 		find_from_end(g, order);
 	if (known && !found)

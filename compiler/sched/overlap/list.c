@@ -21,6 +21,21 @@ enum {
 	LATER_ONE_IN = 2,  /* of transfers that begin at another time than in the best order */
 };
 
+/* Limits by which all that was asked is answered as it was. */
+typedef struct Limits {
+	int64_t least, most;
+} Limits;
+
+/* An order that was given up, and with what else it would have been. */
+typedef struct GivenUp {
+	Taste taste;
+	FromEnd from_end;
+	Limits ahead, crowded, room;
+	bool held;
+	int64_t time; /* it takes so long at least */
+	struct GivenUp *next;
+} GivenUp;
+
 struct Listing {
 	Graph *graph;
 	int64_t longest; /* way from the begin to the end */
@@ -42,7 +57,9 @@ struct Listing {
 	int *begun;	       /* by number of a start: its place in the order */
 	int64_t *since, *kept; /* ... from when on it may begin; that of the best order */
 	uint64_t chance;
-	int64_t *shaken; /* keys changed by chance, by number */
+	int64_t *shaken;   /* keys changed by chance, by number */
+	GivenUp same;	   /* of this order, */
+	GivenUp *given_up; /* ... and those that were */
 };
 
 /* ---- the heap -------------------------------------------------------------------- */
@@ -171,35 +188,52 @@ take_run(Listing *list, Ready *from)
 	return job;
 }
 
+/* Is it more than that? */
+static bool
+exceeds(int64_t value, int64_t limit, Limits *same)
+{
+	if (value > limit)
+		same->most = lesser(same->most, value - 1);
+	else
+		same->least = greater(same->least, value);
+	return value > limit;
+}
+
 /* What is pressing makes way for what the program has first. */
 static bool
-is_crowded(const Listing *list)
+is_crowded(Listing *list)
 {
 	const Graph *g = list->graph;
 
-	return g->held && held_now(g->held) > g->crowded;
+	return g->held && exceeds(held_now(g->held), g->crowded, &list->same.crowded);
 }
 
 /* Is there no room for what it makes? */
 static bool
-is_too_much(const Listing *list, const Job *job)
+is_too_much(Listing *list, const Job *job)
 {
 	const Graph *g = list->graph;
 
-	return g->held && held_with(g->held, job) > g->room;
+	return g->held && exceeds(held_with(g->held, job), g->room, &list->same.room);
+}
+
+static int64_t
+most_ahead(const Graph *g)
+{
+	return g->ahead ? g->ahead : INT64_MAX;
 }
 
 /* Is so much of the program left before it that it has to wait? */
 static bool
-is_far_ahead(const Listing *list, const Job *job)
+is_far_ahead(Listing *list, const Job *job)
 {
-	int ahead = list->graph->ahead;
+	int64_t ahead = job->number - list->oldest;
 
-	return ahead && job->number - list->oldest >= ahead;
+	return exceeds(ahead + 1, most_ahead(list->graph), &list->same.ahead);
 }
 
 static bool
-has_to_wait(const Listing *list, const Job *run)
+has_to_wait(Listing *list, const Job *run)
 {
 	return is_far_ahead(list, run) || is_too_much(list, run);
 }
@@ -541,7 +575,9 @@ begin_listing(Listing *list, Taste taste)
 {
 	Graph *g = list->graph;
 	size_t n = (size_t)g->n + 1;
+	const Limits any = {INT64_MIN, INT64_MAX};
 
+	list->same = (GivenUp){taste, g->found, any, any, any, g->held, 0, NULL};
 	list->taste = taste;
 	list->chance = (uint64_t)taste.shake;
 	list->n = list->nflights = 0;
@@ -567,9 +603,55 @@ begin_listing(Listing *list, Taste taste)
 			make_ready(list, &g->jobs[i]);
 }
 
+static bool
+is_within(int64_t limit, Limits same)
+{
+	return same.least <= limit && limit <= same.most;
+}
+
+static bool
+is_same_taste(Taste a, Taste b)
+{
+	return a.first == b.first && a.share == b.share && a.patient == b.patient
+		&& a.shake == b.shake && a.later == b.later;
+}
+
+/* Was the same order, whatever it was limited by then, found to take so long? */
+static bool
+was_given_up(const Listing *list, Taste taste, int64_t within)
+{
+	const Graph *g = list->graph;
+	const GivenUp *was = list->given_up;
+
+	while (was
+		&& !(was->time >= within && is_same_taste(was->taste, taste)
+			&& (taste.first != FIRST_from_end || was->from_end == g->found)
+			&& is_within(most_ahead(g), was->ahead) && (was->held || !g->held)
+			&& is_within(g->held ? g->crowded : INT64_MAX, was->crowded)
+			&& is_within(g->held ? g->room : INT64_MAX, was->room)))
+		was = was->next;
+	return was != NULL;
+}
+
+/* Of those that are the same each time. */
+static void
+give_up(Listing *list)
+{
+	GivenUp *same = &list->same;
+	bool once = list->taste.first == FIRST_from_end && same->from_end == FROM_order;
+
+	if (once || list->taste.shake || list->taste.later)
+		return;
+	same->time = list->n == list->graph->n ? list->order.time : list->least;
+	same->next = list->given_up;
+	list->given_up = arena_copy(list->graph->own, same, sizeof *same);
+}
+
 const Order *
 list_schedule(Listing *list, Taste taste, int64_t within)
 {
+	if (was_given_up(list, taste, within))
+		return NULL;
 	begin_listing(list, taste);
 	while (list->n < list->graph->n && list->least < within) {
 		Job *done = take_done(list, 0);
@@ -581,5 +663,8 @@ list_schedule(Listing *list, Taste taste, int64_t within)
 		add(list, next_job(list));
 	}
 	list->order.time = tracks_end(list->tracks);
-	return list->n == list->graph->n && list->order.time < within ? &list->order : NULL;
+	if (list->n == list->graph->n && list->order.time < within)
+		return &list->order;
+	give_up(list);
+	return NULL;
 }

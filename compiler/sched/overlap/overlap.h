@@ -50,6 +50,13 @@ typedef struct Order {
 	int64_t time;
 } Order;
 
+/* For what order how far jobs are from the end was found last. */
+typedef enum FromEnd {
+	FROM_order, /* any */
+	FROM_none,
+	FROM_plain,
+} FromEnd;
+
 typedef struct Graph {
 	Arena *own;   /* it lies in, and what is made of it once */
 	Arena *arena; /* of orders */
@@ -69,6 +76,7 @@ typedef struct Graph {
 	struct Graph *turned; /* the same from its end */
 	int64_t *from_end;    /* by job, what graph_find_from_end() finds without an order, */
 	int64_t *of_plain;    /* ... and for the program's */
+	FromEnd found;
 } Graph;
 
 /* An op that reads a value. */
@@ -94,6 +102,12 @@ typedef enum First {
 	FIRST_order,	/* ... of transfers that can begin, too */
 } First;
 
+/* What a collective that only begins has beside it. */
+typedef struct Split {
+	Op *done;
+	Value **begun; /* its results */
+} Split;
+
 /* Which collectives that move alike are one transfer: */
 typedef enum Join {
 	JOIN_none,
@@ -101,12 +115,6 @@ typedef enum Join {
 	JOIN_small,   /* and those that mostly wait for their links where it is as quick: each
 			 that is begun is work for the thread that no time is told of */
 } Join;
-
-/* What a collective that only begins has beside it. */
-typedef struct Split {
-	Op *done;
-	Value **begun; /* its results */
-} Split;
 
 /* Collectives of a block that could be one, and what it takes as it is and so. */
 typedef struct Offer {
@@ -134,6 +142,7 @@ typedef struct Scheduling {
 	int nops, nvalues;
 	Lives *lives;
 	int64_t most;	   /* bytes that any order takes at most */
+	bool hosted;	   /* some are in the memory of the host */
 	int64_t serial;	   /* what a run takes */
 	User **users;	   /* by value id */
 	const int *places; /* ... of held_places(); NULL: nobody asked yet */
@@ -142,8 +151,8 @@ typedef struct Scheduling {
 	Task *priced;	   /* ... as the program was */
 	Graph **graphs[BEGINS_all + 1]; /* by id of the return of a block: at these prices */
 	int *kept; /* by id of the first value of a buffer: the graph where its order is kept */
-	bool hosted;	   /* some are in the memory of the host */
 	int ngraphs;
+	Split *splits; /* by op id: of what was begun in some order */
 	/* ... how it is to be put in order, ... */
 	First least;	/* of the ways to choose */
 	Join joins;	/* which collectives that move alike are one */
@@ -152,7 +161,7 @@ typedef struct Scheduling {
 	Offers *offers; /* what could be one; NULL: nobody asks */
 	int64_t spare;	/* bytes that may be held beside what the program's order holds */
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
-	Split *splits; /* by op id: of what was begun in some order */
+	bool asks;	/* for bytes that it needs at least, once it is written */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
 	Arena *scratch;	   /* of what is asked of it once */
@@ -161,7 +170,6 @@ typedef struct Scheduling {
 	Written *written;  /* blocks, as they were */
 	int nwritten;
 	Changed changed; /* what is on the chip, or is not any more */
-	bool asks;	/* for bytes that it needs at least, once it is written */
 } Scheduling;
 
 /* graph.c: requires module_number(); made in the arena of the caller */
@@ -173,6 +181,8 @@ void scheduling_free(Scheduling *s);
 Graph *graph_known(Block *b, Scheduling *s);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
+/* ... with what it holds known. */
+void graph_find_holds(Graph *g, Scheduling *s);
 /* An op without blocks, as it is priced now. */
 Task task_priced(Scheduling *s, const Op *op);
 /* The parts that it is made of.  Jobs have numbers from 1 on, a done that behind its begin;
@@ -181,8 +191,6 @@ int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
-/* ... with what it holds known. */
-void graph_find_holds(Graph *g, Scheduling *s);
 /* Work that no order does faster: of the thread, and on the link that has most of it. */
 typedef struct Left {
 	int64_t thread, link;
@@ -202,6 +210,8 @@ void held_add(Held *h, const Job *job);
 int64_t held_now(const Held *h);
 int64_t held_with(const Held *h, const Job *job);
 int64_t held_most(const Graph *g);
+/* Bytes that an order needs, whatever of its transfers gives way, or less. */
+int64_t held_least(const Graph *g, const Order *order);
 
 /* combine.c: the same, collectives that move alike and can begin together as one transfer:
    all, or those alone that wait longer than they move.  NULL: there are none. */
@@ -210,8 +220,6 @@ Graph *graph_combined(const Graph *g, bool all);
 /* list.c: by list scheduling */
 /* Jobs that can be next, the best on top: a heap. */
 typedef struct Ready {
-/* Bytes that an order needs, whatever of its transfers gives way, or less. */
-int64_t held_least(const Graph *g, const Order *order);
 	struct Entry {
 		int64_t key; /* the greatest first, of equal ones what the program has first */
 		Job *job;
