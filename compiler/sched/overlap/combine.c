@@ -224,5 +224,7 @@ graph_combined(const Graph *g, bool all)
 		add_unit(&c, c.unit[ready_take(&c.ready)->number]);
 	add_edges(&c);
 	graph_find_paths(to);
+	if (to->held)
+		to->profile = held_profile(to);
 	return to;
 }

@@ -284,7 +284,9 @@ find_room(Graph *g, Scheduling *s)
 		return;
 	graph_find_holds(g, s);
 	g->held = g->holds;
-	g->crowded = held_most(g) + s->spare / 2;
+	if (!g->profile)
+		g->profile = held_profile(g);
+	g->crowded = g->profile->peak + s->spare / 2;
 	g->room = g->crowded + s->spare / 2;
 }
 

@@ -198,13 +198,49 @@ held_add(Held *h, const Job *job)
 	}
 }
 
-int64_t
-held_most(const Graph *g)
+/* Of each power of two of jobs the most from each on, from the half of so many. */
+static void
+find_peaks(Profile *profile, int n, Arena *a)
 {
-	held_begin(g->held);
-	for (int i = 0; i < g->n; i++)
-		held_add(g->held, &g->jobs[i]);
-	return g->held->most;
+	for (int level = 1; 1 << level <= n; level++) {
+		const int64_t *half = profile->most[level - 1];
+		int64_t *most = NEW_ARRAY(a, int64_t, n + 1);
+		for (int i = 1; i + (1 << level) <= n + 1; i++)
+			most[i] = greater(half[i], half[i + (1 << (level - 1))]);
+		profile->most[level] = most;
+	}
+}
+
+Profile *
+held_profile(const Graph *g)
+{
+	Profile *profile = NEW(g->own, Profile);
+	Held *h = g->held;
+
+	profile->before = NEW_ARRAY(g->own, int64_t, g->n + 2);
+	profile->most[0] = NEW_ARRAY(g->own, int64_t, g->n + 2);
+	held_begin(h);
+	for (int i = 0; i < g->n; i++) {
+		profile->before[i + 1] = h->now;
+		profile->most[0][i + 1] = held_with(h, &g->jobs[i]);
+		held_add(h, &g->jobs[i]);
+	}
+	profile->peak = h->most;
+	find_peaks(profile, g->n, g->own);
+	return profile;
+}
+
+int64_t
+held_until(const Profile *profile, int from, int to)
+{
+	int level = 0;
+
+	if (from >= to)
+		return 0;
+	while (2 << level <= to - from)
+		level++;
+	const int64_t *most = profile->most[level];
+	return greater(most[from], most[to - (1 << level)]) - profile->before[from];
 }
 
 /* Bytes that are not moved alone any more, or are for the first time, by a transfer that is

@@ -442,6 +442,16 @@ take_shorter(Listing *list, int64_t time)
 	return shorter;
 }
 
+/* A transfer that has no room, and that the program has before the run, which has none either. */
+static Job *
+take_start_before(Listing *list, const Job *run)
+{
+	drop_over(list, &list->early_starts);
+	if (!list->early_starts.n || top(&list->early_starts)->number > run->number)
+		return NULL;
+	return ready_take(&list->early_starts);
+}
+
 /* The best; where that has to wait the program's first, once nothing is under way if it has
    to wait, too. */
 static Job *
@@ -449,9 +459,11 @@ take_best(Listing *list)
 {
 	if (!is_crowded(list) && !has_to_wait(list, top(&list->runs)))
 		return take_run(list, &list->runs);
-	if (list->nflights && has_to_wait(list, top(&list->early)))
-		return take_done(list, INT64_MAX);
-	return take_run(list, &list->early);
+	const Job *run = top(&list->early);
+	if (!has_to_wait(list, run))
+		return take_run(list, &list->early);
+	Job *next = list->nflights ? take_done(list, INT64_MAX) : take_start_before(list, run);
+	return next ? next : take_run(list, &list->early);
 }
 
 /* What the thread comes to: the best run, or a done that it stands before. */

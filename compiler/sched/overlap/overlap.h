@@ -50,6 +50,13 @@ typedef struct Order {
 	int64_t time;
 } Order;
 
+/* What the program's order holds, by job number. */
+typedef struct Profile {
+	int64_t *before; /* bytes when the job is to come */
+	int64_t peak;
+	int64_t *most[31]; /* ... while jobs run: of 1, 2, 4, ... from it on */
+} Profile;
+
 /* For what order how far jobs are from the end was found last. */
 typedef enum FromEnd {
 	FROM_order, /* any */
@@ -61,10 +68,11 @@ typedef struct Graph {
 	Arena *own;   /* it lies in, and what is made of it once */
 	Arena *arena; /* of orders */
 	Block *block;
-	Held *held;	 /* NULL: nobody asks */
-	int64_t room;	 /* bytes that may be held; of a graph without `held` any */
-	int64_t crowded; /* beyond those */
-	int ahead;	 /* jobs that the thread may be ahead of the program; 0: any */
+	Held *held;	  /* NULL: nobody asks */
+	int64_t room;	  /* bytes that may be held; of a graph without `held` any */
+	Profile *profile; /* of a graph with it: what the program's order holds */
+	int64_t crowded;  /* beyond those */
+	int ahead;	  /* jobs that the thread may be ahead of the program; 0: any */
 	Job *jobs;
 	int n;
 	/* made once: */
@@ -209,7 +217,11 @@ void held_begin(Held *h);
 void held_add(Held *h, const Job *job);
 int64_t held_now(const Held *h);
 int64_t held_with(const Held *h, const Job *job);
-int64_t held_most(const Graph *g);
+/* What the program's order holds. */
+Profile *held_profile(const Graph *g);
+/* ... at most while it comes from one job to before another, beside what it holds before the
+   first. */
+int64_t held_until(const Profile *profile, int from, int to);
 /* Bytes that an order needs, whatever of its transfers gives way, or less. */
 int64_t held_least(const Graph *g, const Order *order);
 
