@@ -252,10 +252,14 @@ text_class(Text *t, const Class *class)
 		text_printf(t, ", %d times", class->n);
 }
 
+/* A collective's label is that of what it is made for. */
 static void
 text_op(Text *t, const Op *op)
 {
-	text_add(t, op->label ? op->label : ops[op->kind].name);
+	bool moves = op_communicates(op);
+
+	text_add(t, moves ? "another " : "");
+	text_add(t, op->label && !moves ? op->label : ops[op->kind].hlo);
 	text_line(t, op->module, " (", op->range, ")");
 }
 

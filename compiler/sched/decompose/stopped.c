@@ -6,7 +6,8 @@
  *   s  = sort(x2)          needs all of it: it stands between
  *   y  = dot(s, W)
  *
- * Where a product reads what is gathered and something else, too, that does.
+ * Where a product reads what is gathered and something else, too, that does; so does the other
+ * of two sums over devices that take what a product makes.
  */
 #include "sched/decompose/find.h"
 
@@ -80,7 +81,9 @@ einsums_stopped(Module *m, Arena *a)
 			add(&f, op, product_behind(&f, op), w.stop, product_behind(&f, w.stop));
 		Op *dot = gathers && op->kind == O_all_gather ? NULL : product_before(op);
 		w = (Walk){.from = dot, .behind = true};
-		if (dot && !find_between(&f, &w) && w.stop != op)
+		if (dot && find_between(&f, &w) && w.nends > 1)
+			w.stop = w.ends[w.ends[0] == op];
+		if (w.stop != op)
 			add(&f, op, dot, w.stop, NULL);
 	}
 	return f.found;

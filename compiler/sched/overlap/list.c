@@ -442,7 +442,7 @@ take_shorter(Listing *list, int64_t time)
 	return shorter;
 }
 
-/* A transfer that has no room, and that the program has before the run, which has none either. */
+/* A transfer that has no room, and that the program has before the run, which has none. */
 static Job *
 take_start_before(Listing *list, const Job *run)
 {
