@@ -82,7 +82,7 @@ static void
 add_jobs(Graph *g, Scheduling *s)
 {
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
-		Task task = s->tasks[op->id];
+		Task task = *task_at(s, op);
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
 			&& op_begins_with(op, s->begins) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
@@ -253,8 +253,11 @@ static Graph *
 graph_new(Block *b, Scheduling *s, Arena *a)
 {
 	Graph *g = NEW(a, Graph);
+	int most = 1;
 
-	*g = (Graph){.own = a, .block = b, .jobs = NEW_ARRAY(a, Job, 2 * block_length(b) + 1)};
+	for (const Op *op = b->first; op; op = op->next)
+		most += task_at(s, op)->moves ? 2 : 1;
+	*g = (Graph){.own = a, .block = b, .jobs = NEW_ARRAY(a, Job, most)};
 	s->ngraphs++;
 	add_jobs(g, s);
 	add_edges(g, s);
@@ -368,19 +371,17 @@ find_tasks(Scheduling *s, const Module *m)
 
 	for (int i = 0; i < m->entry->nparams; i++)
 		s->hosted |= m->entry->params[i]->hosted;
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		Task *task = &s->tasks[op->id];
-		*task = task_priced(s, op);
+	for (int i = 0; i < s->lives->n; i++) {
+		const Op *op = s->lives->step[i];
+		s->tasks[i] = task_priced(s, op);
 		s->hosted |= op_is_hosted(op);
-		if (task->moves)
-			links_note(&merge, task->links);
+		if (s->tasks[i].moves)
+			links_note(&merge, s->tasks[i].links);
 	}
 	links_choose(&merge);
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		Task *task = &s->tasks[op->id];
-		if (task->moves)
-			task->links = links_merged(&merge, task->links, s->arena);
-	}
+	for (int i = 0; i < s->lives->n; i++)
+		if (s->tasks[i].moves)
+			s->tasks[i].links = links_merged(&merge, s->tasks[i].links, s->arena);
 }
 
 Scheduling *
@@ -396,7 +397,7 @@ scheduling_new(Module *m, Arena *a)
 	s->most = plan_most(s->lives);
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
-	s->tasks = s->priced = NEW_ARRAY(a, Task, m->nops + 1);
+	s->tasks = s->priced = NEW_ARRAY(a, Task, s->lives->n + 1);
 	s->kept = NEW_ARRAY(a, int, m->nvalues + 1);
 	s->splits = NEW_ARRAY(a, Split, m->nops + 1);
 	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);

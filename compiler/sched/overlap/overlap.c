@@ -274,7 +274,7 @@ schedule_block(Scheduling *s, Block *b)
 	Graph *g = graph_known(b, s);
 	for (const Op *op = b->first; !g && op != b->last; op = op->next)
 		if (op_has_blocks(op))
-			s->tasks[op->id] = task_in_order(s, op);
+			*task_at(s, op) = task_in_order(s, op);
 	if (!g)
 		g = graph_of(b, s);
 	int64_t within = b->parent ? INT64_MAX : s->within;
@@ -341,7 +341,7 @@ task_again(const Retiming *known, const Op *op)
 		return task_of_bodies(op, first, second, known->s->arena);
 	}
 	bool changed = known->changed[op->id] || is_one_of_several(op);
-	Task task = changed ? task_priced(known->s, op) : known->s->tasks[op->id];
+	Task task = changed ? task_priced(known->s, op) : *task_at(known->s, op);
 	task.kind = op->async ? TASK_start : TASK_run;
 	return task;
 }
@@ -370,7 +370,7 @@ serial_time(const Scheduling *s, const Block *b)
 		bool within = op_has_blocks(op);
 		if (op->kind == O_done)
 			continue;
-		int64_t of[2] = {within ? 0 : s->tasks[op->id].picoseconds};
+		int64_t of[2] = {within ? 0 : task_at(s, op)->picoseconds};
 		for (int i = 0; i < op->nbodies && within; i++)
 			of[i] = serial_time(s, op->bodies[i]);
 		time = add_picoseconds(time,
@@ -480,11 +480,11 @@ price_again(Scheduling *s, Module *m)
 	const bool *changed = changed_ops(s, m);
 
 	s->arena = s->lives->arena;
-	Task *tasks = arena_copy(s->arena, s->tasks, sizeof(Task) * ((size_t)s->nops + 1));
+	Task *tasks = arena_copy(s->arena, s->tasks, sizeof(Task) * ((size_t)s->lives->n + 1));
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		if (changed[op->id] && op->kind != O_done && op != op->block->last
 			&& !op_has_blocks(op))
-			tasks[op->id] = task_priced(s, op);
+			tasks[s->lives->at[op->id]] = task_priced(s, op);
 	s->arena = own;
 	return tasks;
 }

@@ -155,7 +155,7 @@ typedef struct Scheduling {
 	User **users;	   /* by value id */
 	const int *places; /* ... of held_places(); NULL: nobody asked yet */
 	int *numbers;	   /* ... all 0 but in held_new() */
-	Task *tasks;	   /* by op id: what it is on tracks; of what has blocks: in order */
+	Task *tasks;	   /* by step: what it is on tracks; of what has blocks: in order */
 	Task *priced;	   /* ... as the program was */
 	Graph **graphs[BEGINS_all + 1]; /* by id of the return of a block: at these prices */
 	int *kept; /* by id of the first value of a buffer: the graph where its order is kept */
@@ -179,6 +179,12 @@ typedef struct Scheduling {
 	int nwritten;
 	Changed changed; /* what is on the chip, or is not any more */
 } Scheduling;
+
+static inline Task *
+task_at(const Scheduling *s, const Op *op)
+{
+	return &s->tasks[s->lives->at[op->id]];
+}
 
 /* graph.c: requires module_number(); made in the arena of the caller */
 Scheduling *scheduling_new(Module *m, Arena *a);
