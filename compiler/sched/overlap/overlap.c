@@ -52,9 +52,9 @@ split_new(Op *op)
 	return split;
 }
 
-/* The collective only begins; its value is that of the done, which is returned.  The module
+/* The collective only begins; its value is that of the done.  The module
    stays numbered; what is begun gets its name once the order is chosen. */
-static Op *
+static void
 begin_only(Scheduling *s, Op *op)
 {
 	Module *m = op->module;
@@ -66,12 +66,11 @@ begin_only(Scheduling *s, Op *op)
 	Value *begun = split->begun[0];
 	done->id = m->nops++;
 	begun->id = m->nvalues++;
-	begun->block = op->block;
+	done->block = begun->block = op->block;
 	done->results = op->results;
 	done->results[0]->def = done;
 	op->results = split->begun;
 	op->async = true;
-	return done;
 }
 
 /* No time passes between its begin, job i, and its done. */
@@ -85,11 +84,19 @@ is_alone(const Order *order, int i)
 	return order->jobs[k] == order->jobs[i] + 1;
 }
 
+/* The ops of the block are those, in that order, and then its return. */
 static void
-move_to_end(Block *b, Op *op)
+put_in_order(Block *b, Op *const *list, int n)
 {
-	op_remove(op);
-	op_insert_before(b->last, op);
+	Op *last = b->last, *prev = NULL;
+
+	b->first = n ? list[0] : last;
+	for (int i = 0; i < n; i++) {
+		list[i]->prev = prev;
+		list[i]->next = i + 1 < n ? list[i + 1] : last;
+		prev = list[i];
+	}
+	last->prev = prev;
 }
 
 static void
@@ -103,34 +110,31 @@ remember(Scheduling *s, const Graph *g, Order order)
 	APPEND(s->arena, s->written, s->nwritten, w);
 }
 
-/* All that are one transfer, the first before the others. */
-static void
-write_transfer(Scheduling *s, Block *b, const Job *job, Op **done)
-{
-	for (int i = 0; i < job->nops; i++) {
-		Op *op = job->ops[i];
-		move_to_end(b, op);
-		op->combined = i > 0;
-		if (done)
-			done[i] = begin_only(s, op);
-	}
-}
-
 static void
 write_order(Scheduling *s, const Graph *g, const Order *order)
 {
-	Op ***done = NEW_ARRAY(g->arena, Op **, g->n + 1); /* by number of the job before */
+	bool *begun = NEW_ARRAY(g->arena, bool, g->n + 1); /* by number */
+	int most = 0, n = 0;
 
+	for (int i = 0; i < g->n; i++)
+		most += g->jobs[i].nops;
+	Op **all = NEW_ARRAY(g->arena, Op *, most + 1);
 	for (int i = 0; i < g->n; i++) {
 		const Job *job = order->jobs[i];
-		if (job->task.kind == TASK_start && !is_alone(order, i))
-			done[job->number] = NEW_ARRAY(g->arena, Op *, job->nops);
-		if (job->task.kind != TASK_done)
-			write_transfer(s, g->block, job, done[job->number]);
-		for (int k = 0; job->task.kind == TASK_done && k < job->nops; k++)
-			if (done[job->number - 1])
-				op_insert_before(g->block->last, done[job->number - 1][k]);
+		begun[job->number] = job->task.kind == TASK_start && !is_alone(order, i);
+		for (int k = 0; k < job->nops; k++) {
+			Op *op = job->ops[k];
+			if (job->task.kind != TASK_done) {
+				op->combined = k > 0;
+				all[n++] = op;
+			} else if (begun[job->number - 1]) {
+				all[n++] = s->splits[op->id].done;
+			}
+			if (begun[job->number])
+				begin_only(s, op);
+		}
 	}
+	put_in_order(g->block, all, n);
 }
 
 /* The module is as it was, its numbers too. */
@@ -146,8 +150,7 @@ undo(const Scheduling *s, Module *m)
 			if (op->kind == O_done)
 				join_transfer(op);
 		}
-		for (int k = 0; k < w->n; k++)
-			move_to_end(b, w->ops[k]);
+		put_in_order(b, w->ops, w->n);
 	}
 	for (int i = 0; i < s->changed.n; i++)
 		s->changed.v[i]->on_chip = !s->changed.v[i]->on_chip;
