@@ -47,6 +47,31 @@ find_entered(Propagation *g)
 	return entered;
 }
 
+static bool
+is_windows(const Value *v)
+{
+	const Op *op = v->def;
+
+	while (op
+		&& (op->kind == O_transpose || op->kind == O_reshape || op->kind == O_convert))
+		op = op->operands[0]->def;
+	return op && (op->kind == O_windows || op->kind == O_frames);
+}
+
+/* By value: is it a kernel for each feature, that windows are multiplied by? */
+static const bool *
+find_kernels(Propagation *g)
+{
+	bool *kernel = NEW_ARRAY(g->arena, bool, g->module->nvalues + 1);
+
+	for (int i = 0; i < g->nops; i++) {
+		const Op *op = g->ops[i].op;
+		if (op->kind == O_mul && is_windows(op->operands[0]))
+			kernel[op->operands[1]->id] = true;
+	}
+	return kernel;
+}
+
 void
 plan_levels(Propagation *g, bool backward)
 {
@@ -60,7 +85,7 @@ plan_levels(Propagation *g, bool backward)
 	static const uint8_t other[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
 		PHASE_all};
 
-	const bool *entered = find_entered(g);
+	const bool *entered = find_entered(g), *kernel = find_kernels(g);
 	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
 	g->noutputs = 0;
 	for (int i = 0; i < g->nops; i++) {
@@ -71,13 +96,14 @@ plan_levels(Propagation *g, bool backward)
 		/* the members of a shard_like are one cluster: nothing to pass on */
 		if (!o->edge && !o->alike)
 			o->rule = rule_book_get(g->rules, o->op);
+		bool spreads = o->op->kind == O_broadcast && !kernel[o->op->results[0]->id];
 		memcpy(o->phases,
-			!o->rule || output || waits	     ? never
-				: flows			     ? always
-				: op_is_one_to_one(o->op)    ? always
-				: op_has_starts(o->op)	     ? starts
-				: o->op->kind == O_broadcast ? broadcast
-							     : other,
+			!o->rule || output || waits	  ? never
+				: flows			  ? always
+				: op_is_one_to_one(o->op) ? always
+				: op_has_starts(o->op)	  ? starts
+				: spreads		  ? broadcast
+							  : other,
 			LEVELS);
 		bool enters = o->op->kind == O_constraint && entered[o->op->results[0]->id];
 		for (int k = 0; k < o->noperands && !flows && !enters; k++)
