@@ -417,18 +417,49 @@ place_transfer(Xla *xla, const Instruction *instr, XlaTransfer *transfer)
 	}
 }
 
-static bool
-only_sliced(const Computation *of, const Instruction *instr)
+/* In how many parts devices use a sum over n of them; 1: one uses all of it. */
+static int64_t
+parts_used(const Computation *of, const Instruction *instr, int64_t n)
 {
-	int n = 0;
+	double all = bytes_of(instr->type), slice = 0;
 
-	for (int i = 0; i < of->n; i++)
-		if (uses(&of->all[i], instr->name)) {
-			if (of->all[i].opcode != X_dynamic_slice)
-				return false;
-			n++;
-		}
-	return n > 0;
+	for (int i = 0; i < of->n; i++) {
+		if (!uses(&of->all[i], instr->name))
+			continue;
+		if (of->all[i].opcode != X_dynamic_slice)
+			return 1;
+		double bytes = bytes_of(of->all[i].type);
+		slice = bytes > slice ? bytes : slice;
+	}
+	int64_t parts = slice > 0 && n > 1 ? n : 1;
+	while (parts > 1 && (n % parts || slice * (double)(parts - 1) >= all))
+		parts--;
+	return parts;
+}
+
+static void
+append(Xla *xla, XlaTransfer new)
+{
+	if (new.n > 1)
+		APPEND(xla->arena, xla->plan->all, xla->plan->n, new);
+}
+
+/* An all-reduce of which only slices are used.  Of fewer slices than devices each is a sum of
+   its own, over as many as have it: what is left of the axes then. */
+static void
+append_scattered(Xla *xla, XlaTransfer new, int64_t parts)
+{
+	XlaTransfer rest = new;
+	AxisList axes = new.axes;
+
+	new.kind = O_reduce_scatter;
+	new.n = parts;
+	rest.n /= parts;
+	rest.bytes /= (double)parts;
+	if (rest.n > 1)
+		axes_take(&axes, parts, &new.axes, &rest.axes);
+	append(xla, new);
+	append(xla, rest);
 }
 
 static bool
@@ -458,11 +489,12 @@ add_transfer(Xla *xla, Computation *of, const Instruction *instr, int64_t trips,
 		new.bytes /= (double)new.n;
 	if (kind == O_reduce_scatter)
 		new.bytes *= (double)new.n;
-	if (kind == O_all_reduce && only_sliced(of, instr))
-		new.kind = O_reduce_scatter;
+	int64_t parts = kind == O_all_reduce ? parts_used(of, instr, new.n) : 1;
 	place_transfer(xla, instr, &new);
-	if (new.n > 1)
-		APPEND(xla->arena, xla->plan->all, xla->plan->n, new);
+	if (parts > 1)
+		append_scattered(xla, new, parts);
+	else
+		append(xla, new);
 	return xla->plan->n < MOST_TRANSFERS
 		|| wrong(xla, instr->line, "more collectives than are counted");
 }

@@ -5,7 +5,8 @@
  *   %all-reduce.1 = f32[2,16]{1,0} all-reduce(%dot.7), replica_groups={{0,1,2,3},{4,5,6,7}},
  *     metadata={op_name="jit(f)/while/body/dot_general" stack_frame_id=41}
  *
- * An all-reduce of which only slices are used is the reduce-scatter that it becomes.
+ * An all-reduce of which only slices are used is the reduce-scatter that it becomes; where
+ * several devices use the same slice, and an all-reduce of that.
  */
 #ifndef SHDC_XLA_H
 #define SHDC_XLA_H

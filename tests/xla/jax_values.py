@@ -435,6 +435,7 @@ MORE = {
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
     "rows_backward": (rows_backward, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
+    "rows_multiplied": (lambda t, i, w: t[i] @ w, AT((32, 16), "model", None), AT((8,), dtype=jnp.int32), AT((16, 24), "model", None)),
     "sequences_of_rows": (sequences, AT((4, 16, 8), "data", "model"), AT((4, 8), None, "model")),
     "pools": (pools, AT((4, 10, 12, 4), "data", None, None, "model"), AT((4, 10, 12, 4), None, None, None, "model")),
     "shifts": (shifts, AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
