@@ -11,7 +11,7 @@
  *             from the end on, which is one of what is reversed, too
  *
  * Otherwise the dim is whole: the operand is gathered, or given to another dim; what is made
- * anew everywhere, a constant, stays so.  Of a shard
+ * anew everywhere, a constant, stays so, and so is what another user of it gathers.  Of a shard
  * one row is sent now.  Whatever combines will do.  What has few digits is summed in f32, as
  * it is by one device.  Explicit and manual code says itself what moves.
  */
@@ -175,6 +175,7 @@ run_in_shards(const Scan *scan)
 typedef struct Scanner {
 	Value **now; /* by value id, what stands for it */
 	Op **user;   /* ... the last of its users */
+	bool *whole; /* ... its operand is gathered by others */
 } Scanner;
 
 /* Its only user; NULL: it has several, or its block returns it. */
@@ -219,12 +220,41 @@ scan_block(Scanner *sc, Block *b)
 			any |= scan_block(sc, op->bodies[i]);
 		Op *user = op->kind == O_cumsum ? only_user(sc, op->results[0]) : NULL;
 		bool turned_next = user && user->kind == O_reverse && find_scan(user, &scan);
-		if (turned_next || !find_scan(op, &scan) || is_gathered(sc, &scan))
+		if (turned_next || !find_scan(op, &scan) || is_gathered(sc, &scan)
+			|| sc->whole[op->results[0]->id])
 			continue;
 		sc->now[op->results[0]->id] = run_in_shards(&scan);
 		any = true;
 	}
 	return any;
+}
+
+/* Does it want its operand for something else than a running sum? */
+static bool
+is_no_sum(const Op *user)
+{
+	return user->kind != O_cumsum && user->kind != O_reverse;
+}
+
+/* Sums of what has other users: do these gather it?  That is asked before any is done. */
+static void
+find_whole(Scanner *sc, Module *m, Arena *scratch)
+{
+	Value **shared = NULL;
+	int n = 0;
+	Scan scan;
+
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (find_scan(op, &scan) && scan.x->uses > 1)
+			APPEND(scratch, shared, n, op->results[0]);
+	if (!n)
+		return;
+	Partitioner *users = lookahead_new(m, scratch);
+	for (int i = 0; i < n; i++)
+		if (find_scan(shared[i]->def, &scan))
+			sc->whole[shared[i]->id] =
+				will_be_gathered(users, scan.x, scan.dim, is_no_sum);
+	lookahead_free(users);
 }
 
 bool
@@ -234,10 +264,13 @@ scans(Module *m)
 	module_count_uses(m);
 	Arena *scratch = arena_new();
 	Value **now = NEW_ARRAY(scratch, Value *, m->nvalues + 1);
-	Scanner sc = {.now = now, .user = NEW_ARRAY(scratch, Op *, m->nvalues + 1)};
+	Scanner sc = {.now = now,
+		.user = NEW_ARRAY(scratch, Op *, m->nvalues + 1),
+		.whole = NEW_ARRAY(scratch, bool, m->nvalues + 1)};
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; i < op->noperands; i++)
 			sc.user[op->operands[i]->id] = op;
+	find_whole(&sc, m, scratch);
 	bool any = scan_block(&sc, m->entry);
 	module_replace_named(m, now);
 	if (any)

@@ -41,6 +41,14 @@ bool propagate(Module *m);
 /* contract.c: false if nothing changes */
 bool contract(Module *m);
 
+/* partition/: what users of a value will want, before they are planned, of a module that is
+   numbered and stays as it is meanwhile. */
+typedef struct Partitioner Partitioner;
+Partitioner *lookahead_new(Module *m, Arena *a);
+void lookahead_free(Partitioner *p);
+/* Will one of those that count have a dim of it whole, the others as they are? */
+bool will_be_gathered(Partitioner *p, const Value *v, int dim, bool (*counts)(const Op *user));
+
 /* scans.c: false if nothing changes */
 bool scans(Module *m);
 

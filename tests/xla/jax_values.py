@@ -442,6 +442,8 @@ MORE = {
     "shifts_gradient": (jax.grad(lambda *args: sum((y ** 3).sum() for y in shifts(*args)), (0, 1, 2)),
                         AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
     "running": (running, AT((8, 24), "data", "model")),
+    "running_whole": (lambda x, w: (jnp.cumsum(x, 1), lax.cummax(x, 1, reverse=True), sum(x ** i for i in range(20)), x @ w),
+                      AT((8, 16), "data", "model"), AT((16, 32), None, "model")),
     "running_apart": (running_apart, AT((64, 4), ("data", "model"), None)),
     "counted": (counted, AT((8, 32), "data", "model"), AT((16, 16), "data", "model"), AT((8,), "data", dtype=jnp.int32),
                 AT((8, 4), "data", None, dtype=jnp.int32)),

@@ -184,6 +184,21 @@ end(Partitioner *p)
 	arena_free(p->arena);
 }
 
+Partitioner *
+lookahead_new(Module *m, Arena *a)
+{
+	Partitioner *p = NEW(a, Partitioner);
+
+	begin(p, m, (Foresight){.wants = true});
+	return p;
+}
+
+void
+lookahead_free(Partitioner *p)
+{
+	end(p);
+}
+
 /* What there is to foresee; the module stays as it is. */
 static Foresight
 foresight_there_is(Module *m)

@@ -13,6 +13,7 @@
 #include "ir/flow.h"
 #include "ir/partial.h"
 #include "shard/reshard/halo.h"
+#include "shard/shard.h"
 
 typedef AxisList Assignment; /* [nfactors] */
 
@@ -100,7 +101,7 @@ typedef struct Loop {
 	struct Loop *parent;
 } Loop;
 
-typedef struct Partitioner {
+struct Partitioner {
 	Module *module;
 	Foresight with;
 	Loop *loop;	      /* the innermost around what is partitioned */
@@ -124,7 +125,7 @@ typedef struct Partitioner {
 	const Rule *rule;
 	int64_t accumulated; /* bytes that sums taken after loops take more (accumulate.c) */
 	Lookup *asked; /* values of which the program has a use that is no op (together.c) */
-} Partitioner;
+};
 
 /* factors.c */
 /* The axes of each factor of a tensor; what fits no factor is left out. */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include "shard/partition/partition.h"
 
-enum { MAX_USERS = 16 }; /* of a value, that are looked at */
+enum { MAX_USERS = 64 }; /* of a value, that are looked at */
 
 void
 list_users(Partitioner *p)
@@ -80,6 +80,22 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 	Choice c = plan_alone(p, op);
 	want->at = choice_tensor(p, &c, operand);
 	return true;
+}
+
+bool
+will_be_gathered(Partitioner *p, const Value *v, int dim, bool (*counts)(const Op *user))
+{
+	const Source *s = source_of(p, v);
+	Placement whole = placement_close(v->placement);
+	AxisList none = {0};
+	Want want;
+
+	placement_set_dim(&whole, dim, &none);
+	for (int i = 0; i < s->nusers; i++)
+		if (counts(s->users[i]) && wanted_by(p, s->users[i], v, &want)
+			&& placement_equal(&want.at, &whole))
+			return true;
+	return false;
 }
 
 void
