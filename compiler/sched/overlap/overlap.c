@@ -793,7 +793,7 @@ tell_full(Module *m, Scheduled is, int64_t serial)
 
 	if (free >= time - time / SMALL)
 		return;
-	text_add(&t, "with more memory a run takes ");
+	text_add(&t, "with more memory a run takes about ");
 	text_picoseconds(&t, free);
 	if (overlaps[m->overlap].pipelines && has_loops(m))
 		text_add(&t, " or less");
