@@ -430,6 +430,8 @@ MORE = {
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
     "convolutions": (convolutions, AT((8, 10, 12, 4), "data", None, None, "model"), AT((3, 3, 4, 8), None, None, None, "model")),
+    "convolutions_together": (lambda x, w: (convolve(x, w, 2, "VALID"), convolve(x, w), convolve(x, w, 3), convolve(x, w[:1, :1], 2)),
+                              AT((8, 12, 12, 4), "data", None, None, "model"), AT((3, 3, 4, 8), None, None, None, "model")),
     "convolutions_of_features": (convolutions, AT((8, 10, 12, 4), None, None, None, "model"),
                                  AT((3, 3, 4, 8), None, None, "model", None)),
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),

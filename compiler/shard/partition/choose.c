@@ -53,7 +53,7 @@ price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 	}
 	once = rounds_combined(p, v, &form->value->placement, &to, true);
 	price = (MovePrice){plan->bytes / once, plan->seconds / once, plan->collectives};
-	share_price(p, v, &to, &price);
+	share_price_from(p, v, form, &to, &price);
 	c->bytes += price.bytes / rounds;
 	c->seconds += price.seconds / rounds;
 	c->collectives += price.collectives;

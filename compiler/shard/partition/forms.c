@@ -70,12 +70,13 @@ narrower(const Partitioner *p, const Value *v)
 	Placement none = placement_none(v->type.rank), at;
 	const Op *op = widened(v, &none, &at);
 
-	if (!op || op->mode == MODE_explicit
+	if (!op || op->mode == MODE_explicit || op_has(op, A_parts)
 		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_frames
-			&& op->kind != O_pad))
+			&& op->kind != O_pad && op->kind != O_slice))
 		return NULL;
 	Value *from = op->operands[0];
-	if (type_bytes(&from->type) >= type_bytes(&v->type))
+	bool shown = op->kind != O_convert;
+	if (type_bytes(&from->type) >= type_bytes(&v->type) && !shown)
 		return NULL;
 	/* as it was before it was moved for the conversion */
 	while (from->id < 0 || from->id >= p->nsources) {
@@ -131,30 +132,50 @@ look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Plac
 
 /*
  * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
- * conversion to more bytes, is padded or windows, is moved before it, where that moves
- * fewer: the form is then one of the narrower value.  Parts of a sum are not, as others may
- * be rounded.
+ * conversion to more bytes, is padded, windows or a slice, is moved before it, where that
+ * moves fewer, as where the slice's operand is there already: the form is then one of what it
+ * is made of.  Parts of a sum are not, as others may be rounded.
  */
-const ReshardPlan *
-cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
+static Cheapest
+cheapest(Partitioner *p, const Value *v, const Placement *to, bool parts)
 {
 	Cheapest best = {0};
 	Placement at;
 
 	for (Form *f = source_of(p, v)->forms; f; f = f->next)
-		look_at(p, &best, &v->type, f, to);
-	const Value *narrow = best.plan->bytes > 0 && !to->nunreduced ? narrower(p, v) : NULL;
-	if (narrow && !narrower_place(v, to, &at))
-		narrow = NULL;
-	for (Form *f = narrow ? source_of(p, narrow)->forms : NULL; f; f = f->next) {
-		Cheapest before = best;
-		if (!f->value->placement.nunreduced)
-			look_at(p, &best, &narrow->type, f, &at);
-		if (best.plan->bytes >= before.plan->bytes)
-			best = before;
-	}
+		if (parts || !f->value->placement.nunreduced)
+			look_at(p, &best, &v->type, f, to);
+	bool moves = !best.plan || best.plan->bytes > 0;
+	const Value *narrow = moves && !to->nunreduced ? narrower(p, v) : NULL;
+	if (!narrow || !narrower_place(v, to, &at))
+		return best;
+	Cheapest other = cheapest(p, narrow, &at, false);
+	if (!other.plan || !best.plan)
+		return other.plan ? other : best;
+	/* of as many bytes what it is made of, which others may have there, too */
+	bool as_large = type_bytes(&narrow->type) == type_bytes(&v->type);
+	bool fewer = other.plan->bytes < best.plan->bytes
+		|| (as_large && other.plan->bytes <= best.plan->bytes);
+	return fewer ? other : best;
+}
+
+const ReshardPlan *
+cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
+{
+	Cheapest best = cheapest(p, v, to, true);
+
 	*form = best.form;
 	return best.plan;
+}
+
+bool
+is_form_of(const Partitioner *p, const Form *form, const Value *v)
+{
+	const Form *own = source_of(p, v)->forms;
+
+	while (own && own != form)
+		own = own->next;
+	return own != NULL;
 }
 
 void

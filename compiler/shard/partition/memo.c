@@ -120,7 +120,7 @@ put_narrower(const Partitioner *p, const Value *v, Text *t)
 	put(t, -1);
 	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);
-	put(t, -1);
+	put_narrower(p, narrow, t);
 }
 
 /* Ops of one rule are alike in kind, attributes and types. */
@@ -144,7 +144,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 			put_placement(t, &form->value->placement);
 		put_narrower(p, v, t);
 		put(t, type_elements(&shown(v)->type)); /* vote.c */
-		for (const Want *w = p->alone ? NULL : s->wants; w; w = w->next)
+		for (const Want *w = p->alone ? NULL : wants_of(p, v); w; w = w->next)
 			put_placement(t, &w->at);
 		put(t, -1);
 		put(t, (int64_t)rounds_served(p, op, i));
@@ -175,7 +175,7 @@ has_wants(const Partitioner *p)
 	bool wants = op_has(p->op, A_phases);
 
 	for (int i = 0; i < p->op->noperands; i++)
-		wants |= source_of(p, p->op->operands[i])->wants != NULL;
+		wants |= wants_of(p, p->op->operands[i]) != NULL;
 	return wants && !p->alone;
 }
 

@@ -143,7 +143,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 	Value *moved;
 	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
 
-	if (!type_equal(&form->value->type, &v->type))
+	if (!is_form_of(p, form, v))
 		return made_in(p, v, to, user, operand, requested);
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
@@ -159,7 +159,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 			value_in(p, v, &s->final, user, operand, requested);
 		make_wanted(p, v, to, user, operand, requested);
 		plan = cheapest_form(p, v, to, &form);
-		if (!type_equal(&form->value->type, &v->type))
+		if (!is_form_of(p, form, v))
 			return made_in(p, v, to, user, operand, requested);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;

@@ -65,8 +65,9 @@ typedef struct Source {
 				   sums to be combined in every round */
 	Value *alias;		  /* a constraint: the value that took its place */
 	bool named;		  /* by the user */
-	const Op **users;	  /* the first of them, where there are several */
+	const Op **users;	  /* the first of them, where there are several, */
 	int nusers;
+	const Op *user;	    /* ... or the only one */
 	const Later *later; /* it is only added to what a loop carries, */
 	bool later_here;    /* ... and may be split where it is combined */
 	int64_t promised;   /* bytes, of a carried one: a plan counts on `accumulated` more */
@@ -172,8 +173,8 @@ typedef struct Guesses {
 void guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at);
 void forget_guesses(Guesses *guesses);
 /* What a value is in a dtype that takes fewer bytes, before it was converted, or without
-   what was put around it, or what its windows show; NULL: it is none, or explicit code says
-   which of the two moves. */
+   what was put around it, or what its windows show, or it is a slice of; NULL: it is none, or
+   explicit code says which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
 /* Is the op a view, a transpose or a reshape that only adds and leaves out dims of one element?
    Then where its operand is when the result is in `to`, in *from. */
@@ -184,6 +185,8 @@ const Value *shown(const Value *v);
 bool narrower_place(const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
+/* ... or is it one of what the value is made of? */
+bool is_form_of(const Partitioner *p, const Form *form, const Value *v);
 /* A result type without open dims is a request. */
 bool asks_for_place(const Value *v);
 /* The loop around that carries the value, of the program; or NULL. */
@@ -224,9 +227,14 @@ void find_wants(Partitioner *p, const Op *op);
 /* ... one by one; and what each costs. */
 void add_want(Partitioner *p, const Value *v, const Op *user);
 void price_wants(Partitioner *p, const Value *v);
+/* ... where it is moved, or what it is made of instead (narrower()). */
+const Want *wants_of(const Partitioner *p, const Value *v);
 /* The price of moving the value there for one op is less by way of where others want it,
    which is the answer: they move it that far; and what they are spared is taken off. */
 const Want *share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *price);
+/* ... from that form, of the value or of what it is made of. */
+void share_price_from(Partitioner *p, const Value *v, const Form *form, const Placement *to,
+	MovePrice *price);
 
 /* regions.c */
 void partition_region(Partitioner *p, Op *op); /* an op with bodies */

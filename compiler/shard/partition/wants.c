@@ -5,6 +5,7 @@
  *   b = argmin(x, dim=0)         gathers x
  *
  * The second moves x in any case, so the first has it there for nothing.
+ * What shows windows of a value, or more of it, moves nothing: its user wants it.
  * Each user is planned by itself, with its operands where propagation put them: once for
  * each value that has several users.
  */
@@ -22,6 +23,8 @@ list_users(Partitioner *p)
 		for (int i = 0; i < op->noperands; i++) {
 			Source *s = source_of(p, op->operands[i]);
 			bool known = s->nusers && s->users[s->nusers - 1] == op;
+			if (op->operands[i]->uses == 1)
+				s->user = op;
 			if (op->operands[i]->uses > 1 && !known && s->nusers < MAX_USERS)
 				APPEND(p->arena, s->users, s->nusers, op);
 		}
@@ -58,6 +61,24 @@ plan_alone(Partitioner *p, const Op *op)
 	return c;
 }
 
+/* What is moved as v: what the op makes of it, and views of that, if one op uses it. */
+static const Value *
+wider(const Partitioner *p, const Op *op, const Value *v)
+{
+	int at[MAX_RANK];
+
+	while (op->nresults == 1 && source_of(p, op->results[0])->user) {
+		const Value *wide = op->results[0];
+		op = source_of(p, wide)->user;
+		if (op->nresults != 1 || !view_dims(op, at))
+			return narrower(p, wide) == v
+					&& type_bytes(&v->type) <= type_bytes(&wide->type)
+				? wide
+				: v;
+	}
+	return v;
+}
+
 /* Where the op takes its operand then; false: that is not known.  One of explicit code may
    be done, and out of its block. */
 static bool
@@ -67,8 +88,10 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 
 	if (op->mode == MODE_explicit || op->nbodies || op == op->block->last)
 		return false;
-	while (op->operands[operand] != v)
+	while (operand < op->noperands && op->operands[operand] != v)
 		operand++;
+	if (operand == op->noperands) /* it is planned, and has it elsewhere */
+		return false;
 	*want = (Want){.user = op};
 	if (op_is_identity(op)) {
 		if (operand > 0) /* it is asked where that is, and does not move it */
@@ -77,6 +100,9 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 		want->requested = op_is_move(op) || asks_for_place(op->results[0]);
 		return true;
 	}
+	const Value *wide = wider(p, op, v);
+	if (wide != v && wanted_by(p, source_of(p, wide)->user, wide, want))
+		return narrower_place(wide, &want->at, &want->at);
 	Choice c = plan_alone(p, op);
 	want->at = choice_tensor(p, &c, operand);
 	return true;
@@ -184,6 +210,17 @@ share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *pric
 	return way;
 }
 
+void
+share_price_from(Partitioner *p, const Value *v, const Form *form, const Placement *to,
+	MovePrice *price)
+{
+	Placement at = *to;
+
+	if (!is_form_of(p, form, v) && narrower_place(v, to, &at))
+		v = narrower(p, v);
+	share_price(p, v, &at, price);
+}
+
 /* ---- before an op is planned ------------------------------------------------------ */
 
 static void
@@ -196,18 +233,36 @@ forget_want(Source *s, const Op *user)
 			w = &(*w)->next;
 }
 
+static void
+find_wants_of(Partitioner *p, const Op *op, const Value *v)
+{
+	Source *s = source_of(p, v);
+
+	if (v->uses < 2 || value_is_literal(v) || op->mode == MODE_explicit)
+		return;
+	for (int k = 0; p->with.wants && k < s->nusers && !s->looked; k++)
+		add_want(p, v, s->users[k]);
+	s->looked = true;
+	forget_want(s, op);
+	price_wants(p, v);
+}
+
 void
 find_wants(Partitioner *p, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		Source *s = source_of(p, v);
-		if (v->uses < 2 || value_is_literal(v) || op->mode == MODE_explicit)
-			continue;
-		for (int k = 0; p->with.wants && k < s->nusers && !s->looked; k++)
-			add_want(p, v, s->users[k]);
-		s->looked = true;
-		forget_want(s, op);
-		price_wants(p, v);
+		const Value *narrow = narrower(p, op->operands[i]);
+		find_wants_of(p, op, op->operands[i]);
+		if (narrow)
+			find_wants_of(p, op, narrow);
 	}
+}
+
+const Want *
+wants_of(const Partitioner *p, const Value *v)
+{
+	const Want *own = source_of(p, v)->wants;
+	const Value *narrow = own ? NULL : narrower(p, v);
+
+	return narrow ? source_of(p, narrow)->wants : own;
 }
