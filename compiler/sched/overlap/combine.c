@@ -216,6 +216,7 @@ graph_combined(const Graph *g, bool all)
 		.held = g->held,
 		.room = g->room,
 		.crowded = g->crowded,
+		.keeps = g->keeps,
 		.jobs = NEW_ARRAY(a, Job, g->n + 1)};
 	for (int i = 0; i < g->n; i++)
 		if (c.unit[i + 1]->jobs[0] == &g->jobs[i] && !c.unit[i + 1]->waits)
@@ -224,7 +225,7 @@ graph_combined(const Graph *g, bool all)
 		add_unit(&c, c.unit[ready_take(&c.ready)->number]);
 	add_edges(&c);
 	graph_find_paths(to);
-	if (to->held)
+	if (to->held && to->keeps)
 		to->profile = held_profile(to);
 	return to;
 }

@@ -291,6 +291,7 @@ find_room(Graph *g, Scheduling *s)
 		g->profile = held_profile(g);
 	g->crowded = g->profile->peak + s->spare / 2;
 	g->room = g->crowded + s->spare / 2;
+	g->keeps = s->keeps;
 }
 
 static Graph **

@@ -31,7 +31,7 @@ typedef struct GivenUp {
 	Taste taste;
 	FromEnd from_end;
 	Limits ahead, crowded, room;
-	bool held;
+	bool held, keeps;
 	int64_t time; /* it takes so long at least */
 	struct GivenUp *next;
 } GivenUp;
@@ -208,13 +208,17 @@ is_crowded(Listing *list)
 	return g->held && exceeds(held_now(g->held), g->crowded, &list->same.crowded);
 }
 
-/* Is there no room for what it makes? */
+/* Is there no room for what it makes, or, where that is kept, not until the program comes to
+   it? */
 static bool
 is_too_much(Listing *list, const Job *job)
 {
 	const Graph *g = list->graph;
 
-	return g->held && exceeds(held_with(g->held, job), g->room, &list->same.room);
+	if (!g->held)
+		return false;
+	int64_t more = g->keeps ? held_until(g->profile, list->oldest, job->number) : 0;
+	return exceeds(held_with(g->held, job) + more, g->room, &list->same.room);
 }
 
 static int64_t
@@ -442,16 +446,6 @@ take_shorter(Listing *list, int64_t time)
 	return shorter;
 }
 
-/* A transfer that has no room, and that the program has before the run, which has none. */
-static Job *
-take_start_before(Listing *list, const Job *run)
-{
-	drop_over(list, &list->early_starts);
-	if (!list->early_starts.n || top(&list->early_starts)->number > run->number)
-		return NULL;
-	return ready_take(&list->early_starts);
-}
-
 /* The best; where that has to wait the program's first, once nothing is under way if it has
    to wait, too. */
 static Job *
@@ -459,11 +453,9 @@ take_best(Listing *list)
 {
 	if (!is_crowded(list) && !has_to_wait(list, top(&list->runs)))
 		return take_run(list, &list->runs);
-	const Job *run = top(&list->early);
-	if (!has_to_wait(list, run))
-		return take_run(list, &list->early);
-	Job *next = list->nflights ? take_done(list, INT64_MAX) : take_start_before(list, run);
-	return next ? next : take_run(list, &list->early);
+	if (list->nflights && has_to_wait(list, top(&list->early)))
+		return take_done(list, INT64_MAX);
+	return take_run(list, &list->early);
 }
 
 /* What the thread comes to: the best run, or a done that it stands before. */
@@ -589,7 +581,7 @@ begin_listing(Listing *list, Taste taste)
 	size_t n = (size_t)g->n + 1;
 	const Limits any = {INT64_MIN, INT64_MAX};
 
-	list->same = (GivenUp){taste, g->found, any, any, any, g->held, 0, NULL};
+	list->same = (GivenUp){taste, g->found, any, any, any, g->held, g->keeps, 0, NULL};
 	list->taste = taste;
 	list->chance = (uint64_t)taste.shake;
 	list->n = list->nflights = 0;
@@ -639,6 +631,7 @@ was_given_up(const Listing *list, Taste taste, int64_t within)
 		&& !(was->time >= within && is_same_taste(was->taste, taste)
 			&& (taste.first != FIRST_from_end || was->from_end == g->found)
 			&& is_within(most_ahead(g), was->ahead) && (was->held || !g->held)
+			&& (was->keeps == g->keeps || !g->held)
 			&& is_within(g->held ? g->crowded : INT64_MAX, was->crowded)
 			&& is_within(g->held ? g->room : INT64_MAX, was->room)))
 		was = was->next;

@@ -390,6 +390,7 @@ typedef struct Attempt {
 	Begins begins;
 	int ahead;	/* jobs that the thread may be ahead of the program; 0: any */
 	int64_t spare;	/* bytes that may be held, beside what the program's order does */
+	bool keeps;	/* ... until the program comes to what is held */
 	int64_t bytes;	/* ... that it may take */
 	int64_t within; /* what takes so long before it fits is not wanted */
 	bool again; /* put in order twice, then at prices of where values are in the first */
@@ -454,7 +455,7 @@ is_known(const Made *made, Attempt way)
 
 	return made->arena && of.least == way.least && of.joins == way.joins
 		&& of.begins == way.begins && of.ahead == way.ahead && of.spare == way.spare
-		&& of.again == way.again;
+		&& of.keeps == way.keeps && of.again == way.again;
 }
 
 static void
@@ -469,6 +470,7 @@ begin_way(Made *made, Attempt way)
 	s->begins = way.begins;
 	s->ahead = way.ahead;
 	s->spare = way.spare;
+	s->keeps = way.keeps;
 	s->within = way.within;
 	s->asks = s->most > way.bytes && s->most < INT64_MAX && !s->hosted;
 	made->any = true;
@@ -649,21 +651,24 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 	const Begins all = overlaps[m->overlap].begins;
 	const int64_t any = INT64_MAX;
 	const Attempt ways[] = {
-		{FIRST_path, JOIN_none, all, 0, any, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 32, any, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 8, any, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 4, any, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 64, any, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 128, spare, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 16, spare, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 64, spare / 2, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 32, spare / 4, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 1, spare / 16, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 32, spare / 8, bytes, any, false},
-		{FIRST_path, JOIN_none, all, 32, spare / 16, bytes, any, false},
-		{FIRST_order, JOIN_none, all, 0, any, bytes, any, false},
-		{FIRST_order, JOIN_none, all, 8, spare, bytes, any, false},
-		{FIRST_order, JOIN_none, all, 0, spare / 4, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 0, any, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, any, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 8, any, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 4, any, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 64, any, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 128, spare, true, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 2, true, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 8, true, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 128, spare, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 16, spare, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 64, spare / 2, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 4, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 1, spare / 16, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 8, false, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 32, spare / 16, false, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 0, any, false, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 8, spare, false, bytes, any, false},
+		{FIRST_order, JOIN_none, all, 0, spare / 4, false, bytes, any, false},
 	};
 	const int n = (int)(sizeof ways / sizeof *ways);
 	Scheduled best = known;
@@ -716,7 +721,7 @@ schedule_within_memory(Module *m, Made *made)
 {
 	enum { KEPT = 16 }; /* a part of what may be held, for gaps between buffers */
 	const int64_t any = INT64_MAX;
-	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any,
+	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any, false,
 		m->mesh.target->hbm_bytes, any, false};
 	Scheduled first = schedule_so(m, made, free, any);
 	int64_t near = add_picoseconds(first.ordered, first.ordered / NEAR);

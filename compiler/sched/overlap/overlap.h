@@ -72,6 +72,7 @@ typedef struct Graph {
 	int64_t room;	  /* bytes that may be held; of a graph without `held` any */
 	Profile *profile; /* of a graph with it: what the program's order holds */
 	int64_t crowded;  /* beyond those */
+	bool keeps;	  /* what comes early has room until the program comes to it */
 	int ahead;	  /* jobs that the thread may be ahead of the program; 0: any */
 	Job *jobs;
 	int n;
@@ -168,6 +169,7 @@ typedef struct Scheduling {
 	int ahead;	/* jobs that the thread may be ahead of the program; 0: any */
 	Offers *offers; /* what could be one; NULL: nobody asks */
 	int64_t spare;	/* bytes that may be held beside what the program's order holds */
+	bool keeps;	/* ... until the program comes to what is held */
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
 	bool asks;	/* for bytes that it needs at least, once it is written */
 	/* ... and that order, until the next begins. */
