@@ -445,21 +445,23 @@ append(Xla *xla, XlaTransfer new)
 }
 
 /* An all-reduce of which only slices are used.  Of fewer slices than devices each is a sum of
-   its own, over as many as have it: what is left of the axes then. */
+   its own, over as many as have it: what is left of the axes then, of which the slices may lie
+   along the first or the last; where along neither, it stays one sum. */
 static void
 append_scattered(Xla *xla, XlaTransfer new, int64_t parts)
 {
-	XlaTransfer rest = new;
-	AxisList axes = new.axes;
+	XlaTransfer part = new, rest = new;
 
-	new.kind = O_reduce_scatter;
-	new.n = parts;
+	part.kind = O_reduce_scatter;
+	part.n = parts;
 	rest.n /= parts;
 	rest.bytes /= (double)parts;
-	if (rest.n > 1)
-		axes_take(&axes, parts, &new.axes, &rest.axes);
-	append(xla, new);
-	append(xla, rest);
+	bool splits = rest.n == 1 || !new.axes.n
+		|| axes_take(&new.axes, parts, &part.axes, &rest.axes)
+		|| axes_take(&new.axes, rest.n, &rest.axes, &part.axes);
+	append(xla, splits ? part : new);
+	if (splits)
+		append(xla, rest);
 }
 
 static bool

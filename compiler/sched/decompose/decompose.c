@@ -256,10 +256,10 @@ text_class(Text *t, const Class *class)
 static void
 text_op(Text *t, const Op *op)
 {
-	bool moves = op_communicates(op);
-
-	text_add(t, moves ? "another " : "");
-	text_add(t, op->label && !moves ? op->label : ops[op->kind].hlo);
+	if (op_communicates(op))
+		text_printf(t, "another %s", ops[op->kind].hlo);
+	else
+		text_add(t, op->label ? op->label : ops[op->kind].name);
 	text_line(t, op->module, " (", op->range, ")");
 }
 
