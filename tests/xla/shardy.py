@@ -10,8 +10,9 @@ value's axes are compared with those of our `sharded` dump.
 
 Skipped is what differs by design: axes that do not divide a dim (there it is
 padded), ops that nothing uses (XLA drops them), tensors computed from constants
-alone (there each use has its own), loops, branches and manual functions (what
-they do not change is the value outside here), shard_likes that disagree.
+alone and what a scalar is everywhere (there each use has its own), loops,
+branches and manual functions (what they do not change is the value outside
+here), shard_likes that disagree.
 """
 import argparse
 import math
@@ -162,6 +163,8 @@ class Translation:
         self.drop_names(main)
         self.refuse_dead()
         self.refuse_constants()
+        scalars = {op.name for op in self.ops if "[]" in op.type}
+        self.expansions = {op.name for op in self.ops if op.op == "broadcast" and set(op.uses()) <= scalars}
         needed = {c for op in self.ops for c in re.findall(r"to_apply=%([\w.]+)", op.attrs)}
         self.hlo = "HloModule m\n\n"
         for name in found:
@@ -376,7 +379,7 @@ def compare(before, after):
     found, main = read(after)
     differ, compared = [], 0
     for op in inlined(found, found[main]):
-        if op.type.startswith("(") or op.name not in theirs or op.name in program.constants:
+        if op.type.startswith("(") or op.name not in theirs or op.name in program.constants | program.expansions:
             continue
         a = axes_of(op.sharding, op.dims(), program.mesh)
         b = axes_of(theirs[op.name], op.dims(), program.mesh)

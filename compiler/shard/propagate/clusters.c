@@ -12,7 +12,7 @@
 #include <string.h>
 #include "shard/propagate/propagate.h"
 
-/* ---- constants: a copy for each use -------------------------------------- */
+/* ---- what costs nothing to make again: a copy for each use ---------------- */
 
 static Value *
 copy_constant(Propagation *g, Value *v, Op *user)
@@ -26,12 +26,23 @@ copy_constant(Propagation *g, Value *v, Op *user)
 	return op->results[0];
 }
 
+static bool
+is_scalar_everywhere(const Value *v)
+{
+	const Op *op = v->def;
+
+	return op && op->kind == O_broadcast && !op->operands[0]->type.rank && !v->follows;
+}
+
 /* The tensor that an operand is, if it costs nothing to make again: two users of one
    must not force one placement on each other.  A body's parameter is another name of
-   what is outside, unless a loop carries it. */
+   what is outside, unless a loop carries it; of what a scalar is everywhere its uses in a
+   body share one. */
 static Value *
-constant_behind(Value *v)
+remade_from(Value *v)
 {
+	if (!v->annotated && v->type.rank && is_scalar_everywhere(v))
+		return v;
 	for (;;) {
 		Flow f = {.to = v};
 		if (v->def || !flow_next_to(&f) || !flow_renames(&f) || op_is_composite(f.op))
@@ -50,7 +61,7 @@ split_constants(Propagation *g)
 	module_clear_uses(g->module);
 	for (Op *op = entry->first; op; op = op_following(op, entry))
 		for (int i = 0; i < op->noperands; i++) {
-			Value *v = op->operands[i], *constant = constant_behind(v);
+			Value *v = op->operands[i], *constant = remade_from(v);
 			if (!constant || (v != constant && !is_use(op, i)) || v->uses++ == 0)
 				continue;
 			op->operands[i] = copy_constant(g, constant, op);
