@@ -257,6 +257,53 @@ place_by_operands(Import *in, const MlirOp *op)
 }
 
 static bool
+is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Does it hand on values as they are, those of other blocks, too? */
+static bool
+hands_on(const MlirOp *op)
+{
+	static const char *const names[] = {"func.call", "stablehlo.while", "stablehlo.case",
+		"stablehlo.if", "stablehlo.custom_call", "sdy.manual_computation",
+		"sdy.sharding_constraint"};
+
+	return is_one_of(op->name, names, sizeof names / sizeof *names);
+}
+
+/* Parts of tensors are read together with what is made of them (shifts.c, widen.c). */
+static bool
+is_part(const Value *v)
+{
+	const Op *made = v->def;
+
+	return made
+		&& (made->kind == O_slice || made->kind == O_concatenate
+			|| made->kind == O_pad);
+}
+
+/* What any other op makes has a placement of its own, though it be what it is made of: a slice
+   that is all of x, x padded with nothing, what is behind a barrier. */
+static void
+keep_apart(Import *in, const MlirOp *op)
+{
+	if (in->lifted || hands_on(op))
+		return;
+	for (int k = 0; k < in->noperands; k++) {
+		Value *v = in->operands[k];
+		bool apart = v->type.rank && !value_is_literal(v) && !is_part(v);
+		for (int i = 0; i < op->types.n && apart; i++)
+			if (in->results[i] == v)
+				in->results[i] = make_same(in->make, v);
+	}
+}
+
+static bool
 read_op(Import *in, const MlirOp *op)
 {
 	const ImportRow *row = table_get(in->rows, op->name);
@@ -273,6 +320,8 @@ read_op(Import *in, const MlirOp *op)
 	if (!in->complex(in, op, row, &right))
 		right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
+	if (right && row && in->results[0])
+		keep_apart(in, op);
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
 	if (right && !in->lifted)
 		expression_note(in, op);
@@ -288,10 +337,7 @@ ends_block(const MlirOp *op)
 	static const char *const names[] = {"return", "func.return", "stablehlo.return",
 		"sdy.return"};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(op->name, names[i]))
-			return true;
-	return false;
+	return is_one_of(op->name, names, sizeof names / sizeof *names);
 }
 
 Value **

@@ -171,6 +171,19 @@ make_convert(Make k, Value *x, DType dtype)
 }
 
 Value *
+make_same(Make k, Value *x)
+{
+	return make_end(k, begin_typed(k, O_convert, x, x->type));
+}
+
+bool
+op_changes_nothing(const Op *op)
+{
+	return op->kind == O_convert
+		&& type_equal(&op->operands[0]->type, &op->results[0]->type);
+}
+
+Value *
 make_bitcast(Make k, Value *x, DType dtype)
 {
 	return make_as(k, O_bitcast, x, dtype);

@@ -51,6 +51,8 @@ pointwise_content(const Padder *p, const Op *op, int dim)
 	if (ops[op->kind].partial == PARTIAL_bilinear && best == CONTENT_zero
 		&& worst != CONTENT_any)
 		return CONTENT_zero; /* a product */
+	if (op_changes_nothing(op))
+		return worst;
 	return worst == CONTENT_zero	  ? number_of_zeros(op)
 		: worst == CONTENT_finite ? numbers[op->kind].of_finite
 					  : CONTENT_any;

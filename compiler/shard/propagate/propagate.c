@@ -135,11 +135,26 @@ is_met(const Op *op)
 	return placement_same(&is, &op->results[0]->placement);
 }
 
-/* The value that wished to be where another is. */
+/* An op that changes nothing, not even where it is. */
+static bool
+is_same(const Op *op)
+{
+	return op && op_changes_nothing(op)
+		&& placement_equal(&op->operands[0]->placement, &op->results[0]->placement);
+}
+
+/* Does nothing come of it but its operand? */
+static bool
+is_idle(const Op *op)
+{
+	return is_wish(op) || is_met(op) || is_same(op);
+}
+
+/* The value that wished to be where another is, or is it. */
 static Value *
 granted(Value *v)
 {
-	while (is_wish(v->def) || is_met(v->def))
+	while (is_idle(v->def))
 		v = v->def->operands[0];
 	return v;
 }
@@ -178,7 +193,7 @@ grant_wishes(Propagation *g)
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i] = granted(op->operands[i]);
 	for (int i = 0; i < g->nops; i++)
-		if (is_wish(g->ops[i].op) || is_met(g->ops[i].op))
+		if (is_idle(g->ops[i].op))
 			op_remove(g->ops[i].op);
 }
 
