@@ -234,9 +234,12 @@ scatter(Import *in, const MlirOp *op, const ImportRow *row, uint32_t pairs)
 	const MlirBlock *step = op->regions.n == 1 ? op->regions.v[0] : NULL;
 	Combiner c;
 
-	if (in->noperands == 3 && step
-		&& (step->ops.n == 1 || (region_combiner(in, op, &c) && c == C_add)))
+	bool set = step && step->ops.n == 1;
+	bool sum = step && !set && region_combiner(in, op, &c) && c == C_add;
+	if (in->noperands == 3 && (set || sum))
 		return apart(in, op, row, pairs);
+	if (in->noperands == 2 && (set || sum)) /* at no index */
+		return apart(in, op, row, ALL);
 	return read_opaque(in, op, NULL);
 }
 
@@ -341,7 +344,7 @@ static const ComplexRow rows[] = {
 	ROW("stablehlo.dynamic_slice", apart, 1, 1),
 	ROW("stablehlo.dynamic_update_slice", apart, 3, 1),
 	ROW("stablehlo.gather", apart, 1, 1),
-	ROW("stablehlo.scatter", scatter, 5, 3),
+	ROW("stablehlo.scatter", scatter, 5, 2),
 	ROW("stablehlo.iota", iota, 0, 0),
 	/* by each element of a pair, or by what is inside */
 	ROW("stablehlo.fft", NULL, 0, 0),

@@ -156,6 +156,7 @@ typedef enum Without {
 	THE_SAME,
 	AROUND, /* operand 1 everywhere: what is put around, or a sum begins with */
 	BEFORE, /* operand 0: nothing is written to it */
+	AT_ALL, /* the same, or, of what is written at no index, without that */
 } Without;
 
 static const struct Rest {
@@ -174,7 +175,7 @@ static const struct Rest {
 	{"stablehlo.pad", AROUND},
 	{"stablehlo.reduce", AROUND},
 	{"stablehlo.return", THE_SAME},
-	{"stablehlo.scatter", BEFORE},
+	{"stablehlo.scatter", AT_ALL},
 	{"stablehlo.while", THE_SAME},
 };
 
@@ -193,16 +194,26 @@ become(Import *in, MlirOp *op, const char *name, const Numbered *operands, int o
 	return true;
 }
 
+/* x.at[:].set(y): of three operands only the index has no elements. */
+static bool
+writes_at_no_index(const Numbered *operands)
+{
+	return operands->n == 3 && operands->at[0] >= 0 && operands->at[2] >= 0;
+}
+
 static bool
 do_without(Import *in, MlirOp *op, const Numbered *operands)
 {
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
 		if (strcmp(rules[i].op, op->name) != 0)
 			continue;
-		if (rules[i].without == THE_SAME
-			|| (rules[i].without == AROUND && operands->n == 2
+		Without without = rules[i].without;
+		if (without == AT_ALL)
+			without = writes_at_no_index(operands) ? THE_SAME : BEFORE;
+		if (without == THE_SAME
+			|| (without == AROUND && operands->n == 2
 				&& become(in, op, "stablehlo.broadcast_in_dim", operands, 1))
-			|| (rules[i].without == BEFORE
+			|| (without == BEFORE
 				&& become(in, op, "stablehlo.optimization_barrier", operands,
 					0)))
 			return true;

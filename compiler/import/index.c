@@ -197,6 +197,23 @@ scatter_of(Import *in, const MlirOp *op, const Scattered *how)
 	return true;
 }
 
+/* At no index, so at all of it: each element with its own. */
+static bool
+scatter_at_all(Import *in, const MlirOp *op)
+{
+	Value *x = in->operands[0], *updates = in->operands[1];
+
+	if (!type_equal(&x->type, &updates->type))
+		return read_wrong(in, op->range,
+			"a scatter at no index of less than all is not read: %s into %s",
+			type_shape(in->arena, &updates->type), type_shape(in->arena, &x->type));
+	Combiner c;
+	in->results[0] = is_set(op)	      ? updates
+		: region_combiner(in, op, &c) ? make_combine(in->make, c, x, updates)
+					      : read_lifted(in, op, x, updates);
+	return in->results[0] != NULL;
+}
+
 bool
 import_op_scatter(Import *in, const MlirOp *op, int detail)
 {
@@ -204,6 +221,8 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 		.unique = !strcmp(word_of(in, op, "unique_indices"), "true")};
 
 	(void)detail;
+	if (in->noperands == 2)
+		return scatter_at_all(in, op);
 	if (in->noperands != 3)
 		return read_opaque(in, op, "stablehlo.scatter of several operands");
 	if (!how.set && !region_combiner(in, op, &how.combiner))
