@@ -219,7 +219,7 @@ Left graph_work(const Graph *g);
    lives with all that shares a buffer. */
 const int *held_places(const Lives *lives, int nvalues, Arena *a);
 /* Of all jobs of the graph; `numbers`: by place, all 0.  Bytes that are held once a job is put
-   behind those that were; the most that the program has. */
+   behind those that were. */
 Held *held_new(Graph *g, const int *places, int *numbers);
 void held_begin(Held *h);
 void held_add(Held *h, const Job *job);

@@ -134,22 +134,23 @@ look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Plac
  * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
  * conversion to more bytes, is padded, windows or a slice, is moved before it, where that
  * moves fewer, as where the slice's operand is there already: the form is then one of what it
- * is made of.  Parts of a sum are not, as others may be rounded.
+ * is made of, or what that is made of, a few levels down.  Parts of a sum are not, as others
+ * may be rounded.
  */
 static Cheapest
-cheapest(Partitioner *p, const Value *v, const Placement *to, bool parts)
+cheapest(Partitioner *p, const Value *v, const Placement *to, int level)
 {
 	Cheapest best = {0};
 	Placement at;
 
 	for (Form *f = source_of(p, v)->forms; f; f = f->next)
-		if (parts || !f->value->placement.nunreduced)
+		if (!level || !f->value->placement.nunreduced)
 			look_at(p, &best, &v->type, f, to);
-	bool moves = !best.plan || best.plan->bytes > 0;
-	const Value *narrow = moves && !to->nunreduced ? narrower(p, v) : NULL;
+	bool deeper = level < NARROWER_LEVELS && (!best.plan || best.plan->bytes > 0);
+	const Value *narrow = deeper && !to->nunreduced ? narrower(p, v) : NULL;
 	if (!narrow || !narrower_place(v, to, &at))
 		return best;
-	Cheapest other = cheapest(p, narrow, &at, false);
+	Cheapest other = cheapest(p, narrow, &at, level + 1);
 	if (!other.plan || !best.plan)
 		return other.plan ? other : best;
 	/* of as many bytes what it is made of, which others may have there, too */
@@ -162,7 +163,7 @@ cheapest(Partitioner *p, const Value *v, const Placement *to, bool parts)
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 {
-	Cheapest best = cheapest(p, v, to, true);
+	Cheapest best = cheapest(p, v, to, 0);
 
 	*form = best.form;
 	return best.plan;

@@ -95,9 +95,9 @@ put_later(const Partitioner *p, const Value *v, Text *t)
 
 /* What may be moved instead. */
 static void
-put_narrower(const Partitioner *p, const Value *v, Text *t)
+put_narrower(const Partitioner *p, const Value *v, int level, Text *t)
 {
-	const Value *narrow = narrower(p, v);
+	const Value *narrow = level < NARROWER_LEVELS ? narrower(p, v) : NULL;
 
 	put(t, -1);
 	if (!narrow)
@@ -120,7 +120,7 @@ put_narrower(const Partitioner *p, const Value *v, Text *t)
 	put(t, -1);
 	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);
-	put_narrower(p, narrow, t);
+	put_narrower(p, narrow, level + 1, t);
 }
 
 /* Ops of one rule are alike in kind, attributes and types. */
@@ -142,7 +142,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 		put_placement(t, &s->final);
 		for (const Form *form = s->forms; form; form = form->next)
 			put_placement(t, &form->value->placement);
-		put_narrower(p, v, t);
+		put_narrower(p, v, 0, t);
 		put(t, type_elements(&shown(v)->type)); /* vote.c */
 		for (const Want *w = p->alone ? NULL : wants_of(p, v); w; w = w->next)
 			put_placement(t, &w->at);

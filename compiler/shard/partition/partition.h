@@ -176,6 +176,8 @@ void forget_guesses(Guesses *guesses);
    what was put around it, or what its windows show, or it is a slice of; NULL: it is none, or
    explicit code says which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
+/* So often in a row it is asked, of what is made of each other, for a form to be made. */
+enum { NARROWER_LEVELS = 8 };
 /* Is the op a view, a transpose or a reshape that only adds and leaves out dims of one element?
    Then where its operand is when the result is in `to`, in *from. */
 bool view_place(const Op *op, const Placement *to, Placement *from);
