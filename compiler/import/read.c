@@ -287,20 +287,30 @@ is_part(const Value *v)
 			|| made->kind == O_pad);
 }
 
-/* What any other op makes has a placement of its own, though it be what it is made of: a slice
-   that is all of x, x padded with nothing, what is behind a barrier. */
+/* The result is the operand: it gets a placement of its own. */
+static void
+keep_result_apart(Import *in, int result, int operand)
+{
+	Value *v = in->operands[operand];
+
+	if (in->results[result] == v && v->type.rank && !value_is_literal(v) && !is_part(v))
+		in->results[result] = make_same(in->make, v);
+}
+
+/* What any other op makes is placed by itself, though it be what it is made of: a slice that
+   is all of x, x padded with nothing, what is behind a barrier.  Of several results each is
+   made of the operand in its place. */
 static void
 keep_apart(Import *in, const MlirOp *op)
 {
+	int n = op->types.n;
+
 	if (in->lifted || hands_on(op))
 		return;
-	for (int k = 0; k < in->noperands; k++) {
-		Value *v = in->operands[k];
-		bool apart = v->type.rank && !value_is_literal(v) && !is_part(v);
-		for (int i = 0; i < op->types.n && apart; i++)
-			if (in->results[i] == v)
-				in->results[i] = make_same(in->make, v);
-	}
+	for (int k = 0; k < in->noperands && n == 1; k++)
+		keep_result_apart(in, 0, k);
+	for (int i = 0; i < n && i < in->noperands && n > 1; i++)
+		keep_result_apart(in, i, i);
 }
 
 static bool
