@@ -5,6 +5,7 @@
 #include <string.h>
 #include "shdrt_kernels.h"
 #include "shdrt_math.h"
+#include "wide.h"
 
 /* One matrix product with both operands as BLAS wants them. */
 typedef struct Product {
@@ -161,7 +162,7 @@ typedef struct Place {
 static Place
 place_at(const shdrt_dot *d, int nloops, const int64_t *index)
 {
-	Place p = {0};
+	Place p = {.add = d->add};
 
 	for (int i = 0; i < nloops; i++) {
 		p.a += index[i] * d->loops[i].a;
@@ -316,7 +317,7 @@ is_flipped(const Block *b)
 }
 
 #define PACK(in, in_type, to, to_type) \
-	static void pack_##in##_##to(const Block *b, const void *from, void *packed) \
+	WIDE static void pack_##in##_##to(const Block *b, const void *from, void *packed) \
 	{ \
 		const in_type *x = from; \
 		to_type *restrict y = packed; \
@@ -353,31 +354,33 @@ packer(shdrt_dtype in, int wide)
 	return table[in][wide];
 }
 
-#define X(name, type) \
-	static void store_##name(const float *sums, int64_t n, void *c) \
+/* A row of finished sums, rounded once; then, it may be, added to what is in c. */
+typedef void Store(const void *sums, int64_t n, void *c, int add);
+
+#define STORE(name, type, wide, wide_type) \
+	WIDE static void store_##name(const void *sums, int64_t n, void *c, int add) \
 	{ \
-		type *to = c; \
-		for (int64_t j = 0; j < n; j++) \
-			to[j] = shdrt_##name##_from_f32(sums[j]); \
+		const wide_type *restrict from = sums; \
+		type *restrict to = c; \
+		for (int64_t j = 0; !add && j < n; j++) \
+			to[j] = shdrt_##name##_from_##wide(from[j]); \
+		for (int64_t j = 0; add && j < n; j++) { \
+			type sum = shdrt_##name##_from_##wide(from[j]); \
+			to[j] = shdrt_##name##_from_##wide(shdrt_##wide##_from_##name(to[j]) \
+				+ shdrt_##wide##_from_##name(sum)); \
+		} \
 	}
+#define X(name, type) STORE(name, type, f32, float)
 SHDRT_NARROW_FLOATS(X)
 #undef X
+STORE(f32, float, f32, float)
+STORE(f64, double, f64, double)
 
-/* Rows of finished sums, rounded once. */
-static void
-store_row(shdrt_dtype out, const void *sums, int64_t n, void *c)
-{
-	static void (*const table[SHDRT_DTYPE_COUNT])(const float *, int64_t, void *) = {
+static Store *const stores[SHDRT_DTYPE_COUNT] = {
 #define X(name, type) [SHDRT_##name] = store_##name,
-		SHDRT_NARROW_FLOATS(X)
+	FLOAT_INS(X)
 #undef X
-	};
-
-	if (table[out])
-		table[out](sums, n, c);
-	else
-		memcpy(c, sums, shdrt_dtype_bytes[out] * (size_t)n);
-}
+};
 
 static int64_t
 smaller(int64_t a, int64_t b)
@@ -388,9 +391,11 @@ smaller(int64_t a, int64_t b)
 typedef struct Packed {
 	const shdrt_dot *d;
 	Pack *pack;
-	int wide;	 /* sums in f64 */
-	int64_t in, sum; /* bytes of an element */
-	char *a, *b, *c; /* scratch */
+	int wide;	    /* sums in f64 */
+	int64_t in, sum;    /* bytes of an element */
+	char *a, *b, *c;    /* scratch */
+	const char *a_from; /* what the scratch of a holds was packed from here */
+	Block a_block;
 } Packed;
 
 static int64_t
@@ -420,7 +425,8 @@ enum { LANES = 16 };
 				sum[l] += sum[l + w]; \
 		return sum[0]; \
 	} \
-	static void thin_##in(const Block *b, const void *from, const float *x, float *sum) \
+	WIDE static void thin_##in(const Block *b, const void *from, const float *x, \
+		float *sum) \
 	{ \
 		const type *matrix = from; \
 		if (b->column == 1) { \
@@ -472,8 +478,19 @@ thin_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, co
 	thin_products[d->in](&matrix, row ? b : a, (float *)s->a, (float *)s->c);
 }
 
+/* Where a has one block, the columns of b pass by it. */
 static void
-packed_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, const char *b,
+pack_left(Packed *s, const Block *left, const char *a)
+{
+	if (a == s->a_from && !memcmp(left, &s->a_block, sizeof *left))
+		return;
+	s->pack(left, a, s->a);
+	s->a_from = a;
+	s->a_block = *left;
+}
+
+static void
+packed_product(Packed *s, int64_t m, int64_t n, int64_t k, const char *a, const char *b,
 	int add)
 {
 	const shdrt_dot *d = s->d;
@@ -486,7 +503,7 @@ packed_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, 
 		thin_product(s, m, n, k, a, b, add);
 		return;
 	}
-	s->pack(&left, a, s->a);
+	pack_left(s, &left, a);
 	s->pack(&right, b, s->b);
 	if (s->wide)
 		product_double(&p, (double *)s->a, (double *)s->b, (double *)s->c);
@@ -496,8 +513,8 @@ packed_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, 
 
 /* One block of c: every product that adds to it, then its rows are stored. */
 static void
-packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j, const char *a,
-	const char *b, char *c)
+packed_block(Packed *s, int64_t *index, int64_t i, int64_t j, const char *a, const char *b,
+	char *c)
 {
 	const shdrt_dot *d = s->d;
 	int64_t m = smaller(d->block_m, d->m - i);
@@ -514,8 +531,8 @@ packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j, const char *
 				b + (p.b + k * d->b_k + j * d->b_n) * s->in, add);
 	} while (step_loops(d, d->nloops - d->ncontract, d->nloops, index));
 	for (int64_t r = 0; r < m; r++)
-		store_row(d->out, s->c + r * n * s->sum, n,
-			c + (p.c + (i + r) * d->c_m + j) * out);
+		stores[d->out](s->c + r * n * s->sum, n, c + (p.c + (i + r) * d->c_m + j) * out,
+			d->add);
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include "internal.h"
 #include "shdrt_math.h"
+#include "wide.h"
 
 const size_t shdrt_dtype_bytes[SHDRT_DTYPE_COUNT] = {
 #define X(name, bytes) bytes,
@@ -27,18 +28,6 @@ const char *const shdrt_combiner_names[SHDRT_COMBINER_COUNT] = {
 	SHDRT_COMBINERS(X)
 #undef X
 };
-
-/*
- * With gcc on x86-64 each loop is compiled for wider vectors as well, and the
- * one that fits the processor is taken when the program starts.  Not under
- * sanitizers, which are not ready that early.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) \
-	&& !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
 
 /* into[i] = into[i] (combined with) from[i] */
 typedef void Step(void *into, const void *from, size_t n);

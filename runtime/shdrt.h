@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 9
+#define SHDRT_ABI 10
 
 enum {
 	SHDRT_MAX_RANK = 16,

@@ -106,10 +106,11 @@ SHDRT_FN uint16_t
 shdrt_bf16_from_f32(float x)
 {
 	uint32_t u = shdrt_bits_f32(x);
-	uint32_t rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-	uint32_t nan = u >> 16 | 0x40u; /* quiet, keeps its sign */
-	uint32_t is_nan = -(uint32_t)((u & 0x7fffffffu) > 0x7f800000u);
-	return (uint16_t)((nan & is_nan) | (rounded & ~is_nan));
+	uint32_t is_nan = -(uint32_t)((int32_t)(u & 0x7fffffffu) > 0x7f800000);
+	uint32_t half = 0x7fffu + (u >> 16 & 1);
+	/* A NaN becomes quiet and keeps its sign.  One shift, at the end: all before it is of 32
+	   bits in vectors, too. */
+	return (uint16_t)(((u + (half & ~is_nan)) | (0x400000u & is_nan)) >> 16);
 }
 
 SHDRT_FN float
