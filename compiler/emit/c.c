@@ -127,10 +127,10 @@ emit_tick(Emitter *e, const Op *op)
 static void
 emit_fusion(Emitter *e, const Op *op)
 {
-	const Kernel *k =
-		op_has(op, A_unset) ? NULL : view_kernels(e->view, op->results[0]->def);
+	bool nothing = op_has(op, A_unset) || e->sums.done[op->id];
+	const Kernel *k = nothing ? NULL : view_kernels(e->view, op->results[0]->def);
 
-	if (!k && !op_has(op, A_unset))
+	if (!k && !nothing)
 		die("%s is not one loop nest", op->results[0]->name);
 	for (; k; k = k->next)
 		(k->kind == KERNEL_dot ? emit_dot : emit_kernel)(e, op, k);
@@ -243,6 +243,7 @@ emit_c(const Plan *plan, const EmitOptions *options, Text *t)
 		.collective = NEW_ARRAY(m->arena, int, m->nops + 1),
 		.indent = "\t"};
 
+	find_sums(&e);
 	for (int i = 0; i < plan->lives->n; i++)
 		if (op_is_offset(plan->lives->step[i]))
 			emit_offset(&e, plan->lives->step[i]);

@@ -33,12 +33,20 @@ typedef struct Rows {
 	int n;
 } Rows;
 
+/* c_sums.c: products that are added to a sum where they are made. */
+typedef struct Sums {
+	int *uses;	  /* by value id */
+	const Value **of; /* by op id of the product: the sum; NULL: it stands by itself */
+	bool *done;	  /* by op id of the sum: it only takes its time */
+} Sums;
+
 typedef struct Emitter {
 	const Plan *plan;
 	const int64_t *needed; /* plan_needed() */
 	Fuse *view;	       /* the loops of the op at hand */
 	const Module *module;
 	const EmitOptions *options;
+	Sums sums;
 	Flights flights;
 	int *collective; /* by op id: its row */
 	Arena *arena;
@@ -136,6 +144,9 @@ const char *c_row(Emitter *e, RowTable table, Text *row);
 int64_t c_step(Emitter *e, const Op *op);
 void print_rows(Emitter *e, Text *t);
 void emit_program(Emitter *e, Text *t);
+
+/* c_sums.c */
+void find_sums(Emitter *e);
 
 /* c_extern.c: calls of the user's functions, and the table of them */
 Emit emit_extern;

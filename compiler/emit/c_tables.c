@@ -136,6 +136,7 @@ void
 emit_dot(Emitter *e, const Op *op, const Kernel *k)
 {
 	DotView v = dot_view(k);
+	const Value *sum = e->sums.of[op->id];
 	Text row = {0}, *t = &e->run;
 
 	text_printf(&row, "\t{.in = SHDRT_%s, .out = SHDRT_%s, ",
@@ -157,13 +158,13 @@ emit_dot(Emitter *e, const Op *op, const Kernel *k)
 	if (v.block_m)
 		fill_in(&row, "\t\t.block_m = %, .block_n = %, .block_k = %,\n",
 			(int64_t[]){v.block_m, v.block_n, v.block_k});
-	text_add(&row, "\t},\n");
+	text_add(&row, sum ? "\t\t.add = 1,\n\t},\n" : "\t},\n");
 	text_printf(t, "%sshdrt_dot_run(&%s, ", e->indent, c_row(e, ROWS_dots, &row));
 	print_start(e, op, view_buffer(op, v.a->value), v.a->index, true);
 	text_printf(t, ",\n%s\t", e->indent);
 	print_start(e, op, view_buffer(op, v.b->value), v.b->index, true);
 	text_add(t, ", ");
-	print_start(e, op, op->results[0], &k->store, false);
+	print_start(e, op, sum ? sum : op->results[0], &k->store, false);
 	text_printf(t, ", slab + %lld);\n", (long long)plan_scratch_offset(e->plan));
 }
 
