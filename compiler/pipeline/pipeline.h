@@ -122,8 +122,17 @@ typedef enum TrialEnd {
 typedef struct Trial {
 	Change change;
 	TrialEnd end;
-	Outcome outcome; /* if it is through */
+	Outcome outcome;   /* if it is through: of all, */
+	int64_t *received; /* and what of wire_bytes is at each place that is asked about */
 } Trial;
+/* Collectives of a kind: the op that they are for, its line, and along which axes they go, or
+   some of these and others. */
+typedef struct AskedPlace {
+	OpKind kind;
+	const char *label;
+	int line;
+	AxisList axes;
+} AskedPlace;
 typedef struct TrialProgress {
 	/* Called before the i-th of n, and after the last. */
 	void (*show)(void *data, int i, int n);
@@ -135,8 +144,17 @@ bool is_type_of_name(const Op *op);
 /* Of so many trials those that are made of a program as long as the module: all, or what takes
    as long as all of one of 16,000 values, but an eighth at least. */
 int trials_of_long(const Module *m, int most);
-/* As pays for each; of a long program as was decided of it `as_is`, if anything was. */
-void what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials,
-	int ntrials, const TrialProgress *progress);
+/* The program of that text, which is below L_fused; of a long one what was decided of it
+   `as_is`, if anything was, is not asked again. */
+typedef struct WhatIfs {
+	const char *text;
+	size_t n;
+	const Module *as_is;
+	const AskedPlace *places;
+	int nplaces;
+	Arena *arena; /* of Trial.received, if there are places */
+	const TrialProgress *progress;
+} WhatIfs;
+void what_ifs(const WhatIfs *asked, Trial *const *trials, int ntrials);
 
 #endif

@@ -166,6 +166,7 @@ typedef struct Answer {
 } Answer;
 
 typedef struct Trials {
+	const WhatIfs *asked;
 	Session *session;
 	Module *module;	     /* as it was read; NULL: it can't be */
 	ArenaImage *as_read; /* of the session, by this process; NULL: none yet */
@@ -175,14 +176,46 @@ typedef struct Trials {
 	Sharing sharing;  /* with so much shared, */
 	Sharing first;	  /* at first with so much */
 	Foresight foresight;
-	int64_t limit;	 /* bytes of memory */
-	Answer *answers; /* all processes share them */
+	int64_t limit;	   /* bytes of memory */
+	Answer *answers;   /* all processes share them, */
+	int64_t *received; /* and these: by trial, of each place */
 } Trials;
+
+static bool
+is_at(const PlannedMove *x, const AskedPlace *place)
+{
+	bool along = false;
+
+	for (int i = 0; i < x->axes.n; i++)
+		along |= axes_overlap(&place->axes, x->axes.a[i]);
+	return along && x->kind == place->kind && x->line == place->line
+		&& !strcmp(x->label, place->label);
+}
+
+/* What a device receives at the places that are asked about.  A transfer in a loop that
+   ends at no known trip counts as one. */
+static void
+note_received(const Trials *all, Module *m, int64_t *received)
+{
+	const PlannedRun *planned;
+
+	planned_collectives(m, &planned);
+	for (int i = 0; i < planned->n; i++) {
+		const PlannedMove *x = &planned->moves[i];
+		for (int at = 0; at < all->asked->nplaces; at++)
+			if (is_at(x, &all->asked->places[at]))
+				received[at] += x->bytes * (x->counted ? x->trips : 1);
+	}
+}
 
 /* Begins with the program as it was read. */
 static bool
-try_change(Trials *all, const Change *change, Answer *answer)
+try_change(Trials *all, int i)
 {
+	const Change *change = &all->trials[i]->change;
+	int64_t *received = all->received + (int64_t)i * all->asked->nplaces;
+	Answer *answer = &all->answers[i];
+
 	if (all->as_read)
 		arena_restore(all->session->arena, all->as_read);
 	else
@@ -196,6 +229,8 @@ try_change(Trials *all, const Change *change, Answer *answer)
 		return false;
 	answer->outcome = outcome_of(m, plan_build(m), timeline_walk(m, m->arena));
 	answer->shared = m->shared;
+	memset(received, 0, (size_t)all->asked->nplaces * sizeof *received);
+	note_received(all, m, received);
 	return true;
 }
 
@@ -205,16 +240,15 @@ try_one(void *data, int64_t at)
 {
 	Trials *t = data;
 	int i = t->round[at];
-	const Change *change = &t->trials[i]->change;
 	Answer *answer = &t->answers[i];
 	Precedents *known = t->module ? t->module->precedents : NULL;
 
 	answer->worker = getpid();
-	bool can_be = try_change(t, change, answer);
+	bool can_be = try_change(t, i);
 	if (can_be && known && known->trips && known->trips_stay
 		&& answer->outcome.peak > t->limit) {
 		known->trips_stay = false;
-		can_be = try_change(t, change, answer);
+		can_be = try_change(t, i);
 		known->trips_stay = true;
 	}
 	answer->end = can_be ? TRIAL_through : TRIAL_refused;
@@ -249,6 +283,18 @@ try_round(Trials *all, const int *round, int n, const TrialProgress *progress)
 	work_share(&work);
 }
 
+static void
+take_received(const Trials *all, int i)
+{
+	size_t n = (size_t)all->asked->nplaces;
+	Trial *trial = all->trials[i];
+
+	if (n && !trial->received)
+		trial->received = NEW_ARRAY(all->asked->arena, int64_t, n);
+	if (n)
+		memcpy(trial->received, all->received + (size_t)i * n, n * sizeof(int64_t));
+}
+
 /* Takes the answers over; of several the first that fits, else what needs least memory.  Leaves
    the numbers of those that do not fit, but might with less shared, in `round`, and how many
    there are. */
@@ -265,6 +311,7 @@ take_answers(Trials *all, int *round, int n)
 		if (all->sharing == all->first || better || !through) {
 			trial->end = answer->end;
 			trial->outcome = answer->outcome;
+			take_received(all, round[i]);
 		}
 		if (through && answer->outcome.peak > all->limit
 			&& (double)answer->outcome.peak - answer->shared <= (double)all->limit)
@@ -277,22 +324,26 @@ take_answers(Trials *all, int *round, int n)
    with less, if that might do.  Of a long program what it needs as it is comes first, and
    where that is too large, whatever is shared, nothing else is tried. */
 void
-what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, int ntrials,
-	const TrialProgress *progress)
+what_ifs(const WhatIfs *asked, Trial *const *trials, int ntrials)
 {
 	Arena *a = arena_new();
 	Session *s = session_new();
-	Module *m = read_silently(s, text, n);
-	size_t bytes = (size_t)ntrials * sizeof(Answer);
-	Trials t = {.session = s,
+	Module *m = read_silently(s, asked->text, asked->n);
+	const Module *as_is = asked->as_is;
+	size_t answers = (size_t)ntrials * sizeof(Answer);
+	size_t bytes = answers + (size_t)ntrials * (size_t)asked->nplaces * sizeof(int64_t);
+	char *shared = shared_new(bytes);
+	Trials t = {.asked = asked,
+		.session = s,
 		.module = m,
 		.trials = trials,
 		.ntrials = ntrials,
 		.limit = m ? m->mesh.target->hbm_bytes : INT64_MAX,
-		.answers = shared_new(bytes)};
+		.answers = (Answer *)shared,
+		.received = (int64_t *)(shared + answers)};
 	int *round = NEW_ARRAY(a, int, ntrials + 1);
 
-	if (!t.answers)
+	if (!shared)
 		out_of_memory();
 	if (m)
 		module_number(m);
@@ -308,10 +359,10 @@ what_ifs(const char *text, size_t n, const Module *as_is, Trial *const *trials, 
 	for (int i = 0; i < ntrials; i++)
 		round[i] = i;
 	for (t.sharing = t.first; ntrials && t.sharing <= last; t.sharing++) {
-		try_round(&t, round, ntrials, progress);
+		try_round(&t, round, ntrials, asked->progress);
 		ntrials = take_answers(&t, round, ntrials);
 	}
-	shared_free(t.answers, bytes);
+	shared_free(shared, bytes);
 	arena_free(a);
 	if (t.as_read)
 		arena_image_free(t.as_read);

@@ -424,8 +424,9 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 	Trial **trials = NEW_ARRAY(m->arena, Trial *, trying.n);
 	for (int i = 0; i < trying.n; i++)
 		trials[i] = &trying.left_out[i]->trial;
-	what_ifs(options->global_text, options->global_length, m, trials, trying.n,
-		&options->progress);
+	WhatIfs asked = {options->global_text, options->global_length, m,
+		.progress = &options->progress};
+	what_ifs(&asked, trials, trying.n);
 	text_add(t, "\nannotations, against the program without each\n");
 	for (int i = 0; i < trying.n; i++)
 		text_left_out(t, m, trying.left_out[i], &options->outcome);

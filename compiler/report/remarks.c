@@ -35,6 +35,7 @@ typedef struct Told {
 	int n;
 	bool moves; /* or it is an exchange of rows */
 	bool last;  /* of the op */
+	int place;  /* in Remarks.asked */
 	Proposals proposals;
 } Told;
 
@@ -45,6 +46,8 @@ typedef struct Remarks {
 	Table *told;   /* in order */
 	Table *places; /* Told, by place: of copies of which the first made what others move */
 	Trials trials; /* the first is of the program as it is */
+	AskedPlace *asked; /* where what gets proposals is from */
+	int nasked;
 	const Exposure *exposures;
 	int nexposures;
 } Remarks;
@@ -413,6 +416,28 @@ tell_defects(const Remarks *remarks, int first)
 	}
 }
 
+static bool
+same_place(const AskedPlace *x, const AskedPlace *y)
+{
+	return x->kind == y->kind && x->line == y->line && axes_equal(&x->axes, &y->axes)
+		&& !strcmp(x->label, y->label);
+}
+
+static int
+place_asked(Remarks *remarks, const Transfer *x)
+{
+	const Op *op = x->op;
+	AskedPlace place = {.kind = x->kind, .label = op->label, .axes = x->axes};
+	int column, i = 0;
+
+	source_position(remarks->module->session, op->range, &place.line, &column);
+	while (i < remarks->nasked && !same_place(&remarks->asked[i], &place))
+		i++;
+	if (i == remarks->nasked)
+		APPEND(remarks->arena, remarks->asked, remarks->nasked, place);
+	return i;
+}
+
 /* For the first moves, in the order of the program. */
 static void
 find_proposals(Remarks *remarks)
@@ -422,9 +447,11 @@ find_proposals(Remarks *remarks)
 
 	for (int i = 0; i < table_count(remarks->told) && o->global_text; i++) {
 		Told *told = table_value(remarks->told, i);
-		if (told->last && n++ < MAX_PROPOSALS)
-			told->proposals = proposals_find(remarks->module, remarks->arena,
-				told->copies, told->n, o->annotations);
+		if (!told->last || n++ >= MAX_PROPOSALS)
+			continue;
+		told->proposals = proposals_find(remarks->module, remarks->arena, told->copies,
+			told->n, o->annotations);
+		told->place = place_asked(remarks, told->copies[0]);
 	}
 }
 
@@ -468,8 +495,9 @@ try_proposals(Remarks *remarks, Told *const *told, int n, bool less)
 		made = (int)greater(trials_of_long(remarks->module, all), LEAST_TRIALS);
 	for (int i = tried + made; i < trials->n; i++)
 		trials->all[i]->end = TRIAL_left;
-	what_ifs(o->global_text, o->global_length, remarks->module, trials->all + tried, made,
-		&o->progress);
+	WhatIfs asked = {o->global_text, o->global_length, remarks->module, remarks->asked,
+		remarks->nasked, a, &o->progress};
+	what_ifs(&asked, trials->all + tried, made);
 	tell_defects(remarks, tried);
 }
 
@@ -607,7 +635,14 @@ line_tried(const Remarks *remarks, const Told *told, const Proposal *best, bool 
 			told->proposals.n == 1 ? "" : "s");
 }
 
-/* The best that moves less than the program as it is, of those that are not slower if
+/* Is less received by collectives as the one that is told, not only by others? */
+static bool
+avoids(const Told *told, const Trial *then, const Trial *now)
+{
+	return then->received[told->place] < now->received[told->place];
+}
+
+/* The best that moves less than the program as it is, here too, of those that are not slower if
    there are any, else of those that do not need more memory besides.  Where a dim is not
    divided also what exchanges rows, though it may move more: it needs less memory than the
    whole. */
@@ -638,7 +673,7 @@ line_avoid(const Remarks *remarks, const Told *told)
 		/* what is not slower goes before all that is */
 		const Trial *bound = best && slower == slow ? best->trial : now;
 		if (p->trial->outcome.wire_bytes < bound->outcome.wire_bytes
-			&& (!best || slow || !slower)) {
+			&& avoids(told, p->trial, now) && (!best || slow || !slower)) {
 			best = p;
 			slow = slower;
 		}

@@ -63,7 +63,7 @@ try_large(void)
 	Trial trial = {.change = {0}}, *all = &trial;
 
 	*planned = 0;
-	what_ifs(large, strlen(large), &as_is, &all, 1, NULL);
+	what_ifs(&(WhatIfs){.text = large, .n = strlen(large), .as_is = &as_is}, &all, 1);
 	ok(trial.end == TRIAL_through && *planned == 1,
 		"what does not fit, and shares nothing, is not tried with less shared");
 }
@@ -100,7 +100,8 @@ main(void)
 	for (int i = 0; i < N; i++)
 		all[i] = &trials[i];
 	planned = shared_new(sizeof *planned);
-	what_ifs(program, strlen(program), &(Module){0}, all, N, NULL);
+	what_ifs(&(WhatIfs){.text = program, .n = strlen(program), .as_is = &(Module){0}}, all,
+		N);
 	ok(trials[1].end == TRIAL_defect, "the compiler may find an internal error");
 	ok(trials[2].end == TRIAL_defect, "... or die by a signal");
 	ok(trials[3].end == TRIAL_no_memory, "it may have no memory");
