@@ -34,6 +34,7 @@ typedef struct CostReport {
 	const Plan *plan;
 	Arena *arena;
 	const StepRow *rows;
+	bool files; /* they are of several, which are told */
 	Text *text;
 } CostReport;
 
@@ -67,6 +68,31 @@ text_what(const CostReport *costs, const Row *row, Text *t)
 		return;
 	text_add(t, " over ");
 	text_axes(t, &costs->timeline->module->mesh, &first->transfer->axes);
+}
+
+/* "7", "train.py:7" */
+static void
+text_where(const CostReport *costs, const StepRow *row, Text *t)
+{
+	const char *slash = row->file ? strrchr(row->file, '/') : NULL;
+
+	if (costs->files && row->file)
+		text_printf(t, "%s:", slash ? slash + 1 : row->file);
+	text_printf(t, "%d", row->line);
+}
+
+static bool
+are_of_several_files(const StepRow *rows, int n)
+{
+	int file = 0;
+
+	for (int i = 0; i < n; i++) {
+		int of = rows[i].step->op->range.file;
+		if (of && file && of != file)
+			return true;
+		file = of ? of : file;
+	}
+	return false;
 }
 
 static void
@@ -167,7 +193,7 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 
 	switch (column) {
 	case 0:
-		text_printf(t, "%d", first->line);
+		text_where(costs, first, t);
 		break;
 	case 1:
 		text_what(costs, row, t);
@@ -830,6 +856,8 @@ csv_row(const CostReport *costs, const StepRow *row)
 	const TimelineStep *s = row->step;
 	Text *t = costs->text, axes = {0};
 
+	if (costs->timeline->module->python)
+		csv_text(t, row->file ? row->file : "");
 	text_printf(t, "%d,", row->line);
 	csv_text(t, row->label);
 	csv_text(t, row->value);
@@ -854,6 +882,7 @@ csv_row(const CostReport *costs, const StepRow *row)
 static void
 print_csv(const CostReport *costs)
 {
+	text_add(costs->text, costs->timeline->module->python ? "file," : "");
 	text_add(costs->text,
 		"line,what,value,kind,axes,trips,start,seconds,exposed_seconds,bound,flops,"
 		"hbm_bytes,wire_bytes\n");
@@ -870,6 +899,7 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 		.text = t};
 
 	costs.rows = step_rows(timeline, costs.arena);
+	costs.files = are_of_several_files(costs.rows, timeline->n);
 	if (!strcmp(format, "json") || !strcmp(format, "folded")) {
 		print_json(&costs, !strcmp(format, "folded"));
 	} else if (!strcmp(format, "csv")) {

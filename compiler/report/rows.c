@@ -23,7 +23,7 @@ rows_of(Module *m, const TimelineStep *steps, int n, Arena *a)
 		const Value *v = x ? x->value : s->op->results[0];
 		double trips = (double)s->trips;
 		const char *of = s->op->of ? table_get(called, s->op->of) : NULL;
-		int column;
+		int column, file = s->op->range.file;
 		if (x && x->becomes && !names[v->id])
 			v = x->becomes;
 		rows[i] = (StepRow){
@@ -33,6 +33,7 @@ rows_of(Module *m, const TimelineStep *steps, int n, Arena *a)
 			.value = names[v->id] ? names[v->id] : v->name,
 			.named = names[v->id] != NULL,
 			.of = of ? of : s->op->of,
+			.file = file ? source_path(m->session, file) : NULL,
 			.flops = trips * s->cost.flops,
 			.hbm_bytes = trips * s->cost.hbm_bytes,
 			.wire_bytes = trips * (double)whole_bytes(s->cost.wire_bytes),
@@ -147,11 +148,9 @@ json_step(const StepRow *row, const char *value, Text *t)
 {
 	const TimelineStep *s = row->step;
 
-	const Module *m = s->op->module;
-
-	if (m->python && s->op->range.file) {
+	if (row->file && s->op->module->python) {
 		text_add(t, "\"file\": ");
-		text_json(t, source_path(m->session, s->op->range.file));
+		text_json(t, row->file);
 		text_add(t, ", ");
 	}
 	text_printf(t, "\"line\": %d, \"what\": ", row->line);

@@ -15,6 +15,7 @@ typedef struct StepRow {
 	const char *value;	  /* that it makes, or that moves */
 	bool named;		  /* ... by the user */
 	const char *of;		  /* what it does a piece of; NULL: all of it */
+	const char *file;	  /* NULL: of none */
 	int line;
 	double flops, hbm_bytes, wire_bytes; /* of all trips */
 } StepRow;
