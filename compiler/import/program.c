@@ -5,6 +5,7 @@
  * leaves    a module of level L_global: functions inlined, placements as written; arguments
  *           and results by their paths in module.named
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "import/builders.h"
@@ -191,6 +192,28 @@ told_name(Import *in, const char *text, const char *path)
 	return known && !*known ? text : path;
 }
 
+/* Its axes divide the dims of an argument or result, or JAX does not take it. */
+static bool
+axes_divide(Import *in, const char *name, const Value *v)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d);
+		int64_t ways = axes_size(&axes);
+		Text t = {0};
+		if (v->type.dims[d] % ways == 0)
+			continue;
+		text_axes(&t, &in->module->mesh, &axes);
+		diag(in->session, DIAG_indivisible, v->def ? v->def->range : v->range,
+			"dim %d of size %" PRId64
+			" of %s cannot be split over %s, which %s %" PRId64
+			" devices: JAX refuses such arguments and results",
+			d, v->type.dims[d], name, t.s, axes.n > 1 ? "are" : "is", ways);
+		text_free(&t);
+		return false;
+	}
+	return true;
+}
+
 static bool
 add_params(Import *in, const MlirOp *function, Value **args)
 {
@@ -215,7 +238,8 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		if (sharding && !sharding_read(in, sharding, type.rank, v->pair, &v->placement))
 			return false;
 		name = told_name(in, place_text(in, param->place), path);
-		if (!asked_of(in, name, v, &v->placement, &v->annotated))
+		if (!asked_of(in, name, v, &v->placement, &v->annotated)
+			|| !axes_divide(in, name, v))
 			return false;
 		v->kept = !is_donated(in, function, i);
 		const MlirAttr *memory =
@@ -256,7 +280,8 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 			&& !sharding_read(in, sharding, v->type.rank, v->pair, &v->placement))
 			return false;
 		v->annotated = sharding != NULL;
-		if (!asked_of(in, name, v, &v->placement, &v->annotated))
+		if (!asked_of(in, name, v, &v->placement, &v->annotated)
+			|| !axes_divide(in, name, v))
 			return false;
 		outputs[i] = v;
 		table_set(m->python, v->name, (void *)(given ? text : "the result"));
