@@ -153,6 +153,81 @@ set_row(Import *in, Value *x, Value *index, Value *update, int dim)
 	return make_dynamic_update_slice(k, x, row, start);
 }
 
+/* The number that element `at` of the indices is, if that is written. */
+static bool
+find_number(const Value *index, int64_t at, int64_t *number)
+{
+	const Op *made = index->def;
+
+	if (!made)
+		return false;
+	if (made->kind == O_constant) {
+		const Ints *values = op_ints(made, A_value);
+		*number = values->v[values->n == 1 ? 0 : at];
+		return true;
+	}
+	if (made->kind == O_reshape || made->kind == O_broadcast)
+		return made->operands[0]->type.rank <= 1
+			&& find_number(made->operands[0], made->operands[0]->type.rank ? at : 0,
+				number);
+	if (made->kind == O_pad && !op_inner(made, 0)) { /* a number beside another */
+		at -= op_ints(made, A_low)->v[0];
+		bool inside = at >= 0 && at < made->operands[0]->type.dims[0];
+		return find_number(made->operands[!inside], inside ? at : 0, number);
+	}
+	for (int i = 0; made->kind == O_concatenate && i < made->noperands; i++) {
+		if (at < made->operands[i]->type.dims[0])
+			return find_number(made->operands[i], at, number);
+		at -= made->operands[i]->type.dims[0];
+	}
+	return false;
+}
+
+/* Where a block of these sizes stands in x, the only one, if that is written and inside. */
+static bool
+find_block(const Value *x, const Value *index, const SliceDims *says, const int64_t *sizes,
+	int64_t *start)
+{
+	if (says->batch.n || index->type.rank != 1 || index->type.dims[0] != says->where.n)
+		return false;
+	for (int i = 0; i < says->where.n; i++) {
+		int64_t d = says->where.v[i], at;
+		if (d < 0 || d >= x->type.rank || !find_number(index, i, &at) || at < 0
+			|| at + sizes[d] > x->type.dims[d])
+			return false;
+		start[d] = at;
+	}
+	return true;
+}
+
+/* x.at[1:-1, 1:-1].set(y): one block, that is written where it is. */
+static bool
+scatter_block(Import *in, const SliceDims *says, const Scattered *how)
+{
+	Value *x = in->operands[0], *update = in->operands[2], *at[MAX_RANK] = {NULL};
+	int64_t sizes[MAX_RANK], start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
+	int kept = 0;
+
+	if (says->window.n != update->type.rank || says->window.n + says->one.n != x->type.rank)
+		return false;
+	for (int d = 0; d < x->type.rank; d++)
+		sizes[d] = numbers_have(&says->one, d) ? 1 : update->type.dims[kept++];
+	if (!find_block(x, in->operands[1], says, sizes, start))
+		return false;
+	for (int d = 0; d < x->type.rank; d++) {
+		limit[d] = start[d] + sizes[d];
+		stride[d] = 1;
+		if (numbers_have(&says->where, d))
+			at[d] = make_index(in->make, start[d]);
+	}
+	Value *block = make_reshape(in->make, update, x->type.rank, sizes);
+	if (!how->set)
+		block = make_combine(in->make, how->combiner,
+			make_slice(in->make, x, start, limit, stride), block);
+	in->results[0] = block ? make_dynamic_update_slice(in->make, x, block, at) : NULL;
+	return in->results[0] != NULL;
+}
+
 /* A region that returns its second parameter. */
 static bool
 is_set(const MlirOp *op)
@@ -177,6 +252,8 @@ scatter_of(Import *in, const MlirOp *op, const Scattered *how)
 	Value *x = in->operands[0], *update = in->operands[2];
 	SliceDims slices = {batch, where, inserted, window, of_index,
 		index_vector(in, numbers)};
+	if (scatter_block(in, &slices, how))
+		return true;
 	bool added = !how->set && how->combiner == C_add;
 	bool simple = where.n == 1 && inserted.n == 1 && inserted.v[0] == where.v[0] && !batch.n
 		&& where.v[0] >= 0 && where.v[0] < x->type.rank;
