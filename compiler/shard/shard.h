@@ -37,6 +37,9 @@ bool explicit(Module *m);
 
 /* propagate.c */
 bool propagate(Module *m);
+/* Where values would be if axes need not divide their dims, by id: of which they then do not;
+   of others NULL. */
+Placement **placed_unevenly(Module *m);
 
 /* contract.c: false if nothing changes */
 bool contract(Module *m);

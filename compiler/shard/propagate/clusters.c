@@ -70,21 +70,32 @@ split_constants(Propagation *g)
 		}
 }
 
+static void
+undo_copy(const Copy *made)
+{
+	made->user->operands[made->operand] = made->original;
+	Op *op = made->copy->def;
+	op_remove(op);
+	if (op->noperands && !made->original->def) /* a parameter: see above */
+		op_remove(op->operands[0]->def);
+	made->copy->name = made->original->name; /* in the story */
+}
+
 /* Copies that ended where their original did are undone. */
 void
 merge_constants(Propagation *g)
 {
-	for (int i = 0; i < g->ncopies; i++) {
-		Copy *c = &g->copies[i];
-		if (!placement_equal(&c->original->placement, &c->copy->placement))
-			continue;
-		c->user->operands[c->operand] = c->original;
-		Op *op = c->copy->def;
-		op_remove(op);
-		if (op->noperands && !c->original->def) /* a parameter: see above */
-			op_remove(op->operands[0]->def);
-		c->copy->name = c->original->name; /* in the story */
-	}
+	for (int i = 0; i < g->ncopies; i++)
+		if (placement_equal(&g->copies[i].original->placement,
+			    &g->copies[i].copy->placement))
+			undo_copy(&g->copies[i]);
+}
+
+void
+undo_copies(Propagation *g)
+{
+	for (int i = 0; i < g->ncopies; i++)
+		undo_copy(&g->copies[i]);
 }
 
 /* ---- union-find ------------------------------------------------------------ */

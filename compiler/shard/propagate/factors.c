@@ -160,6 +160,14 @@ project(Projection *p, Propagation *g, const OpState *o)
 	}
 }
 
+int32_t
+ways_for(const Projection *p, const Holder *h, int64_t before, int32_t size)
+{
+	if (p->uneven && h->minor_most && before * size <= h->size)
+		return size;
+	return h->size % before ? 1 : (int32_t)gcd_i64(h->size / before, size);
+}
+
 AxisList
 projection_dim(const Projection *p, int tensor, int dim)
 {

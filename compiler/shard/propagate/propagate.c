@@ -197,24 +197,57 @@ grant_wishes(Propagation *g)
 			op_remove(g->ops[i].op);
 }
 
+/* Where each value is; the module is not told. */
+static void
+place_clusters(Propagation *g)
+{
+	split_constants(g);
+	module_number(g->module);
+	use_constrained(g);
+	use_last_of_chains(g);
+	g->rules = module_precedents(g->module)->rules;
+	collect_ops(g);
+	g->stack = NEW_ARRAY(g->arena, int, g->nops + 1);
+	build_clusters(g);
+	plan_levels(g, false);
+	copy_constraints(g);
+	run_priorities(g);
+	run_backward(g);
+}
+
+Placement **
+placed_unevenly(Module *m)
+{
+	Propagation g = {.module = m, .arena = arena_new(), .projection.uneven = true};
+
+	place_clusters(&g);
+	undo_copies(&g);
+	Value **values = g.values;
+	int n = m->nvalues;
+	for (int i = 0; i < n; i++)
+		values[i]->id = -1;
+	module_number(m);
+	Placement **placed = NEW_ARRAY(m->arena, Placement *, m->nvalues + 1);
+	for (int i = 0; i < n; i++) {
+		const Value *v = values[i];
+		if (v->id < 0)
+			continue;
+		Placement is = placement_close(g.clusters[g.cluster_of[i]].now);
+		for (int d = 0; d < v->type.rank; d++)
+			if (v->type.dims[d] % placement_dim_ways(&is, d))
+				placed[v->id] = arena_copy(m->arena, &is, sizeof is);
+	}
+	arena_free(g.arena);
+	return placed;
+}
+
 bool
 propagate(Module *m)
 {
 	Propagation g = {.module = m, .arena = arena_new()};
 
 	module_limit_indices(m);
-	split_constants(&g);
-	module_number(m);
-	use_constrained(&g);
-	use_last_of_chains(&g);
-	g.rules = module_precedents(m)->rules;
-	collect_ops(&g);
-	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
-	build_clusters(&g);
-	plan_levels(&g, false);
-	copy_constraints(&g);
-	run_priorities(&g);
-	run_backward(&g);
+	place_clusters(&g);
 	finish_propagation(&g);
 	check_carried(&g);
 	merge_constants(&g); /* while the users that were given a copy are there */

@@ -85,6 +85,7 @@ typedef struct Projection {
 	int *first;	   /* [ntensors + 1]: holders of a tensor */
 	int *factor_first; /* [nfactors + 1]: of by_factor */
 	int *by_factor;	   /* holders by factor, then tensor */
+	bool uneven;	   /* axes need not divide what they split */
 	AxisList *barred;  /* [ntensors]: replicated and unreduced axes */
 	bool *sealed;	   /* [ntensors]: bare `replicated` */
 	double *elements;  /* [ntensors] */
@@ -139,6 +140,9 @@ took(const Projection *p, const Holder *h)
 {
 	return p->took[h - p->holders];
 }
+/* In how many ways an axis of `size` may split what is left of a factor after `before` of
+   them: as many as divide it, or all, if axes need not and each device has an element. */
+int32_t ways_for(const Projection *p, const Holder *h, int64_t before, int32_t size);
 /* The axes of dim `dim` of a tensor as its holders now have them. */
 AxisList projection_dim(const Projection *p, int tensor, int dim);
 
@@ -156,6 +160,7 @@ bool step(Projection *p, Strategy strategy, const Way *way);
 /* clusters.c */
 void split_constants(Propagation *g);
 void merge_constants(Propagation *g);
+void undo_copies(Propagation *g); /* all of them */
 void build_clusters(Propagation *g);
 /* Fills `cluster` of `ops` from `cluster_of`. */
 void locate_tensors(Propagation *g);

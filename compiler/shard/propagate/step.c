@@ -154,9 +154,9 @@ allowed_in(const Projection *p, const Holder *h, int64_t before, AxisRef a)
 	for (int i = 0; i < h->axes.n; i++)
 		if (axis_contains(h->axes.a[i], a))
 			return a;
-	if (!h->closed && !h->overflow.n && !p->sealed[h->tensor] && h->size % before == 0) {
+	if (!h->closed && !h->overflow.n && !p->sealed[h->tensor]) {
 		AxisRef part = a;
-		part.size = (int32_t)gcd_i64(h->size / before, a.size);
+		part.size = ways_for(p, h, before, a.size);
 		if (part.size > 1 && (part.size == a.size || !h->minor_most))
 			return part;
 	}
