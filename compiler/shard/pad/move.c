@@ -7,7 +7,8 @@
  *   roll     select(iota < shift, roll(x, shift + N - n), roll(x, shift))
  *   concat   select(iota < 7, x, y with 7 before it), and so on: each operand
  *            made as long as the result; it is trimmed as before if the padding
- *            of one would reach beyond that
+ *            of one that is not most of it would reach beyond that
+ *   update   select(1 <= iota < 7, update with 1 before it, x)
  *
  * Between two devices this would move more than gathering what is trimmed, so
  * there what is rolled or flipped is trimmed, too.
@@ -76,22 +77,32 @@ pad_move_reverse(Padder *p, Op *op)
 
 /* ---- concat ------------------------------------------------------------------- */
 
-/* Where something is padded, it all fits, and along other dims operands are padded as
-   the result is to be. */
+/* Is it padded as the result is to be, along dims but this? */
+static bool
+fits_beside(const Padder *p, const Value *part, const Value *result, int dim)
+{
+	for (int d = 0; d < part->type.rank; d++)
+		if (d != dim && part->type.dims[d] != pad_size(p, result, d))
+			return false;
+	return true;
+}
+
+/* Where something is padded, and it all fits, but for the padding of what is most of it. */
 Value *
 pad_move_concatenate(Padder *p, Op *op)
 {
 	int dim = (int)op_int(op, A_dim);
-	int64_t size = pad_size(p, op->results[0], dim), start = 0;
-	bool padded = false;
+	const Value *result = op->results[0];
+	int64_t size = pad_size(p, result, dim), start = 0;
+	bool padded = size != result->type.dims[dim];
 	Value *v = NULL;
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *part = op->operands[i];
-		for (int d = 0; d < part->type.rank; d++)
-			if (d == dim ? start + part->type.dims[d] > size
-				     : part->type.dims[d] != pad_size(p, op->results[0], d))
-				return NULL;
+		bool most = 2 * pad_true_size(part, dim) > size;
+		if ((start + part->type.dims[dim] > size && !most)
+			|| !fits_beside(p, part, result, dim))
+			return NULL;
 		padded |= pad_is_padded(part, dim);
 		start += pad_true_size(part, dim);
 	}
@@ -102,6 +113,51 @@ pad_move_concatenate(Padder *p, Op *op)
 			size - start - part->type.dims[dim]);
 		v = v ? pad_before(p, dim, start, v, part) : part;
 		start += pad_true_size(op->operands[i], dim);
+	}
+	return v;
+}
+
+/* ---- update ------------------------------------------------------------------- */
+
+/* Where an update stands, if that is known, and it is most of x along dims in which it is
+   padded: there is no trimming it then. */
+static bool
+find_update(const Padder *p, const Op *op, int64_t *start)
+{
+	const Value *x = op->operands[0], *update = op->operands[1];
+	bool padded = false;
+
+	for (int d = 0; d < x->type.rank; d++) {
+		const Op *at = op->operands[2 + d]->def;
+		int64_t size = pad_true_size(update, d), most = pad_true_size(x, d) - size;
+		if (!at || at->kind != O_constant
+			|| x->type.dims[d] != pad_size(p, op->results[0], d))
+			return false;
+		start[d] = greater(lesser(op_int(at, A_value), most), 0);
+		if (pad_is_padded(update, d) && most > 0 && 2 * size < pad_true_size(x, d))
+			return false;
+		padded |= pad_is_padded(update, d) && most > 0;
+	}
+	return padded;
+}
+
+/* select(1 <= iota < 15, update with 1 before it, x), along each dim that it is a part of. */
+Value *
+pad_move_update(Padder *p, Op *op)
+{
+	Value *x = op->operands[0], *update = op->operands[1];
+	int64_t start[MAX_RANK], high[MAX_RANK];
+
+	if (!find_update(p, op, start))
+		return NULL;
+	for (int d = 0; d < x->type.rank; d++)
+		high[d] = x->type.dims[d] - start[d] - update->type.dims[d];
+	Value *v = make_pad(named(p->make, "placed"), update, NULL, start, high);
+	for (int d = 0; d < x->type.rank; d++) {
+		int64_t end = start[d] + pad_true_size(update, d);
+		v = pad_before(p, d, start[d], x, v);
+		if (end < pad_true_size(x, d))
+			v = pad_before(p, d, end, v, x);
 	}
 	return v;
 }
