@@ -8,6 +8,7 @@
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
  * them is priced by itself, and what else is made of its operands may move more for it.
+ * So it is with dims padded that axes would split which do not divide them, and without.
  * So it is where equal sums are parts that stay by themselves, with these and as one.
  * Each of these with what users of a value want and without: an op that counts on a move may
  * be the only one that it is made for in the end.
@@ -37,6 +38,7 @@ typedef struct Attempt {
 	Sharing sharing;
 	int64_t (*compiled)(struct Attempt *one);
 	Foresight with;
+	Padding padding;
 	int64_t bytes; /* what was found out; at most INT64_MAX */
 } Attempt;
 
@@ -74,9 +76,12 @@ compiled_peak(Attempt *one)
 static int64_t
 compiled_traffic(Attempt *one)
 {
-	PipelineOptions options = {.start_at = "partition",
+	PipelineOptions options = {
+		.start_at = one->padding ? "pad_dims" : "partition",
+		.padding = one->padding,
 		.foresight = &one->with,
-		.verified = true};
+		.verified = true,
+	};
 
 	if (!pipeline_run(one->module, L_device, &options))
 		return INT64_MAX;
@@ -134,6 +139,27 @@ foresight_that_pays(Module *m, Foresight there_is)
 	}
 	arena_image_free(before);
 	return best;
+}
+
+/* Where both receive as much, dims are split as Shardy has them. */
+Padding
+padding_that_pays(Module *m)
+{
+	int64_t bytes[PAD_inferred + 1];
+	ArenaImage *before = before_attempts(m);
+
+	for (Padding padding = PAD_written; padding <= PAD_inferred; padding++)
+		bytes[padding] = attempted((Attempt){
+						   .module = m,
+						   .before = before,
+						   .sharing = SHARE_all,
+						   .compiled = compiled_traffic,
+						   .with = {.sums = true, .wants = true},
+						   .padding = padding,
+					   })
+					 .bytes;
+	arena_image_free(before);
+	return bytes[PAD_inferred] <= bytes[PAD_written] ? PAD_inferred : PAD_written;
 }
 
 /* With all that is shared. */

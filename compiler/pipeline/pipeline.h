@@ -24,6 +24,7 @@ typedef struct PipelineOptions {
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
 	Foresight *foresight; /* NULL: foresight_that_pays() */
+	Padding padding;      /* PAD_asked: padding_that_pays() */
 	bool verified;	      /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
@@ -58,6 +59,9 @@ bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
    fits the memory of the target, or what takes least of it if nothing does.  A remark if
    that is less than all.  Found out once for a module. */
 Sharing sharing_that_fits(Module *m);
+
+/* ... at L_global, before dims are padded. */
+Padding padding_that_pays(Module *m);
 
 /* ... at L_sharded, before it is partitioned: with which of that does a device receive
    least? */

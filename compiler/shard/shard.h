@@ -26,9 +26,18 @@ void check_varying(Module *m, const Block *b);
 /* finite.c: by value id, may it be infinite?  A part of a sum is multiplied by no such. */
 const Facts *find_infinite(Arena *a, const Module *m);
 
+/* Which dims are padded. */
+typedef enum Padding {
+	PAD_asked,    /* that is found out first */
+	PAD_written,  /* those that the axes written for them do not divide */
+	PAD_inferred, /* of a JAX program also where Shardy would propagate such */
+} Padding;
+/* Which pay, for the module as it came. */
+typedef Padding ChoosePadding(Module *m);
+
 /* pad_dims.c: false if nothing is padded and no parameter indexes; -Rpad asks for
-   remarks */
-bool pad_dims(Module *m, bool remarks);
+   remarks.  `choose` is asked if something would be inferred. */
+bool pad_dims(Module *m, bool remarks, Padding how, ChoosePadding *choose);
 /* link.c: a value of which an axis does not divide a dim; NULL once pad_dims has run */
 const Value *uneven_value(Module *m);
 

@@ -24,6 +24,42 @@ join(Padder *p, const Value *a, int a_dim, const Value *b, int b_dim)
 	class_of(p, a, a_dim)->parent = class_of(p, b, b_dim);
 }
 
+/* ---- what is uneven --------------------------------------------------------- */
+
+/* What splits it; NULL: nothing that is known. */
+static const Placement *
+placement_of(const Padder *p, const Value *v)
+{
+	const Placement *inferred = p->inferred ? p->inferred[v->id] : NULL;
+
+	return inferred ? inferred : v->annotated ? &v->placement : NULL;
+}
+
+static int64_t
+dim_ways(const Padder *p, const Value *v, int dim)
+{
+	const Placement *is = placement_of(p, v);
+
+	return is ? placement_dim_ways(is, dim) : 1;
+}
+
+static bool
+is_uneven(const Padder *p, const Value *v, int dim)
+{
+	return v->type.dims[dim] % dim_ways(p, v, dim) != 0;
+}
+
+/* Parameters of bodies are what flows to them. */
+static bool
+is_uneven_value(const Padder *p, const Value *v)
+{
+	bool uneven = false;
+
+	for (int d = 0; d < v->type.rank; d++)
+		uneven |= is_uneven(p, v, d);
+	return uneven && (v->def || !v->block->parent);
+}
+
 /* ---- links through one op -------------------------------------------------- */
 
 uint16_t *
@@ -175,6 +211,8 @@ link_op(Padder *p, const Op *op)
 {
 	if (block_manual(op->block) || op_has(op, A_value))
 		return;
+	if (p->inferred && op->kind == O_output && !is_uneven_value(p, op->results[0]))
+		return;
 	if (pad_ops[op->kind].link) {
 		pad_ops[op->kind].link(p, op);
 	} else if (!ops[op->kind].blocked) {
@@ -187,36 +225,15 @@ link_op(Padder *p, const Op *op)
 
 /* ---- classes ------------------------------------------------------------------- */
 
-static int64_t
-dim_ways(const Value *v, int dim)
-{
-	return v->annotated ? placement_dim_ways(&v->placement, dim) : 1;
-}
-
-static bool
-is_uneven(const Value *v, int dim)
-{
-	return v->type.dims[dim] % dim_ways(v, dim) != 0;
-}
-
-/* Parameters of bodies are what flows to them. */
-static bool
-is_uneven_value(const Value *v)
-{
-	bool uneven = false;
-
-	for (int d = 0; d < v->type.rank; d++)
-		uneven |= is_uneven(v, d);
-	return uneven && (v->def || !v->block->parent);
-}
-
 const Value *
 uneven_value(Module *m)
 {
+	Padder written = {.module = m};
+
 	module_number(m);
 	Value **values = module_values(m, m->arena);
 	for (int i = 0; i < m->nvalues; i++)
-		if (is_uneven_value(values[i]))
+		if (is_uneven_value(&written, values[i]))
 			return values[i];
 	return NULL;
 }
@@ -235,10 +252,10 @@ size_classes(Padder *p)
 		for (int d = 0; d < p->program[i]->type.rank; d++) {
 			const Value *v = p->program[i];
 			Class *c = class_of(p, v, d);
-			int64_t ways = dim_ways(v, d);
+			int64_t ways = dim_ways(p, v, d);
 			int64_t wanted = ways / gcd_i64(ways, v->type.dims[d] / c->unit);
 			c->multiple *= wanted / gcd_i64(c->multiple, wanted);
-			c->uneven |= is_uneven(v, d);
+			c->uneven |= is_uneven(p, v, d);
 		}
 }
 
@@ -276,6 +293,12 @@ pad_multiple(const Padder *p, const Value *v, int dim)
 	return class_of(p, v, dim)->multiple;
 }
 
+static Range
+range_of_type(const Value *v)
+{
+	return v->annotated || !v->def ? v->type_range : v->def->range;
+}
+
 void
 pad_tell_classes(Padder *p)
 {
@@ -284,13 +307,13 @@ pad_tell_classes(Padder *p)
 			const Value *v = p->program[i];
 			Class *c = class_of(p, v, d);
 			int64_t size = v->type.dims[d], padded = pad_size(p, v, d);
-			AxisList axes = placement_dim(&v->placement, d);
 			Text t = {0};
-			if (c->told || !is_uneven(v, d))
+			if (c->told || !is_uneven(p, v, d))
 				continue;
+			AxisList axes = placement_dim(placement_of(p, v), d);
 			c->told = true;
 			text_axes(&t, &p->module->mesh, &axes);
-			diag(p->module->session, DIAG_pad, v->type_range,
+			diag(p->module->session, DIAG_pad, range_of_type(v),
 				"dim %d of '%s', "
 				"%lld over %s, is computed with %lld: %.3g%% of that is "
 				"padding",
@@ -319,6 +342,42 @@ check_sizes(Padder *p)
 	}
 }
 
+/* Are there axes that may split a dim and do not divide it? */
+static bool
+may_be_uneven(const Padder *p)
+{
+	const Mesh *mesh = &p->module->mesh;
+	int64_t devices = 1;
+
+	for (int i = 0; i < mesh->naxes; i++)
+		devices *= mesh->axes[i].size;
+	for (int i = 0; i < p->nprogram; i++)
+		for (int d = 0; d < p->program[i]->type.rank; d++)
+			if (p->program[i]->type.dims[d] > 1
+				&& p->program[i]->type.dims[d] % devices)
+				return true;
+	return false;
+}
+
+/* What is given and what results have their true sizes, and so does what is in manual
+   functions.  NULL: that is all. */
+static Placement **
+inferred_placements(Padder *p)
+{
+	Placement **placed = placed_unevenly(p->module);
+	bool some = false;
+
+	for (int i = 0; i < p->nprogram; i++) {
+		const Value *v = p->program[i];
+		if (!v->def || v->def->kind == O_output || block_manual(v->block))
+			placed[v->id] = NULL;
+		some |= placed[v->id] != NULL;
+	}
+	if (some && p->how == PAD_asked)
+		p->how = p->choose(p->module);
+	return some && p->how != PAD_written ? placed : NULL;
+}
+
 bool
 pad_find_classes(Padder *p)
 {
@@ -331,10 +390,13 @@ pad_find_classes(Padder *p)
 	p->program = module_values(m, p->arena);
 	for (int i = 0; i < p->nprogram; i++) {
 		const Value *v = p->program[i];
-		uneven |= is_uneven_value(v);
 		if (!padded && v->unpadded && (v->def || !v->block->parent))
 			padded = v;
 	}
+	if (!padded && m->python && p->how != PAD_written && may_be_uneven(p))
+		p->inferred = inferred_placements(p);
+	for (int i = 0; i < p->nprogram; i++)
+		uneven |= is_uneven_value(p, p->program[i]);
 	if (!uneven)
 		return false;
 	if (padded) {

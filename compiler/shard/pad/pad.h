@@ -35,12 +35,16 @@ typedef struct PadValue {
 typedef struct Padder {
 	Module *module;
 	Arena *arena;
+	Padding how;
+	ChoosePadding *choose;
 	PadValue **values; /* by value id; new ones get new ids */
 	int nvalues;
 	Value **program; /* those that were there before, by id */
 	int nprogram;
-	uint16_t **linked; /* by op id, or NULL: pad_linked() */
-	Make make;	   /* of new ops */
+	uint16_t **linked;    /* by op id, or NULL: pad_linked() */
+	Placement **inferred; /* by value id, or NULL: of a JAX program, where a value would be
+				 whose dims its axes do not divide */
+	Make make;	      /* of new ops */
 } Padder;
 
 /* What the pass does with an op beside what follows from its rule; a row of the

@@ -86,9 +86,9 @@ pad_block(Padder *p, Block *b)
 }
 
 bool
-pad_dims(Module *m, bool remarks)
+pad_dims(Module *m, bool remarks, Padding how, ChoosePadding *choose)
 {
-	Padder p = {.module = m, .arena = m->arena};
+	Padder p = {.module = m, .arena = m->arena, .how = how, .choose = choose};
 
 	bool limited = module_limit_indices(m); /* from the true sizes */
 	if (!pad_find_classes(&p))
