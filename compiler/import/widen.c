@@ -3,9 +3,9 @@
  *
  *   concatenate(p, f(a[:-1], b[2::2]))      p is written into f(pad(a, 1_-1), b[::2])
  *
- * as in a scan of pairs.  What has a row less no axis divides, so it would be gathered; of all
- * rows, with any numbers in those that are written over, it stays where they are, and devices
- * exchange the row that is moved.
+ * as in a scan of pairs.  What has a row less no axis divides, so it would be gathered, or
+ * padded; of all rows, with any numbers in those that are written over, it stays where they
+ * are, and devices exchange the row that is moved.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct Wider {
 	int n;
 	struct {
 		const Value *from;
-		int dim;
+		int dim, uses; /* so often by what is computed */
 		Value *to;
 	} known[MOST_WIDER];
 } Wider;
@@ -138,18 +138,34 @@ static Value *
 widen(Wider *w, Value *v, int dim)
 {
 	for (int i = 0; i < w->n; i++)
-		if (w->known[i].from == v && w->known[i].dim == dim)
+		if (w->known[i].from == v && w->known[i].dim == dim) {
+			w->known[i].uses++;
 			return w->known[i].to;
+		}
 	if (!v->def || w->n == MOST_WIDER)
 		return NULL;
 	int at = w->n++;
 	w->known[at].from = v;
 	w->known[at].dim = dim;
+	w->known[at].uses = 1;
 	Op *made = v->def;
 	w->known[at].to = made->kind == O_slice ? widen_slice(w, made, dim)
 		: made->kind == O_pad		? widen_pad(w, made, dim)
 						: widen_op(w, made, dim);
 	return w->known[at].to;
+}
+
+/* Is all that is computed of more rows read by that alone?  Else it would be computed twice. */
+static bool
+is_alone(const Wider *w)
+{
+	for (int i = 0; i < w->n; i++) {
+		const Value *v = w->known[i].from;
+		if (v->uses > w->known[i].uses && v->def->kind != O_slice
+			&& v->def->kind != O_broadcast)
+			return false;
+	}
+	return true;
 }
 
 /* All rows, if they may be split and those that are computed may not, but are more than
@@ -163,7 +179,8 @@ all_rows(Arena *a, const Mesh *mesh, Value *most, int dim, int64_t before, int64
 	if (!few || 2 * few >= size || may_be_split(mesh, size - few, size)
 		|| !may_be_split(mesh, size, size))
 		return NULL;
-	return widen(&w, most, dim);
+	Value *wide = widen(&w, most, dim);
+	return wide && is_alone(&w) ? wide : NULL;
 }
 
 static Value *

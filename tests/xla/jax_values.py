@@ -176,6 +176,22 @@ def shifts(x, p, w):
         jnp.roll(x, 1, 1).at[:, 0].set(p), x.at[5].set(p[0]), x.at[:, 9].set(p)
 
 
+def stencils(x):
+    """Of inner elements, by slices that no axis divides: written back, padded, joined, summed; backward."""
+    def laplace(u):
+        return u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+    def along(u):
+        return u[:, 2:] + u[:, :-2]
+    def relaxed(u):
+        return u.at[1:-1, 1:-1].set(0.25 * (laplace(u) + 4 * u[1:-1, 1:-1]))
+    def loss(u):
+        return (jnp.tanh(along(along(u))) ** 2).sum() + jnp.abs(jnp.diff(u, axis=1)).sum()
+    return relaxed(x), lax.fori_loop(0, 3, lambda _, u: u.at[1:-1, 1:-1].add(0.1 * laplace(u)), x), \
+        x + jnp.pad(laplace(x), 1), (laplace(x) ** 2).mean(0), jnp.gradient(x, axis=1), \
+        *(along(jnp.pad(x, ((0, 0), (1, 1)), mode=mode)) for mode in ("edge", "reflect", "wrap")), \
+        jax.nn.softmax(x[:, 1:-1], 1).sum(1), *jax.value_and_grad(loss)(x)
+
+
 def constants(x):
     """Arrays in the text, of every dtype."""
     made = np.arange(-8, 24, dtype=np.float64).reshape(4, 8)
@@ -443,6 +459,7 @@ MORE = {
     "shifts": (shifts, AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
     "shifts_gradient": (jax.grad(lambda *args: sum((y ** 3).sum() for y in shifts(*args)), (0, 1, 2)),
                         AT((8, 64, 16), "data", "model", None), AT((8, 16), "data", None), AT((4, 16))),
+    "stencils": (stencils, AT((32, 64), "data", "model")),
     "running": (running, AT((8, 24), "data", "model")),
     "running_whole": (lambda x, w: (jnp.cumsum(x, 1), lax.cummax(x, 1, reverse=True), sum(x ** i for i in range(20)), x @ w),
                       AT((8, 16), "data", "model"), AT((16, 32), None, "model")),
