@@ -265,7 +265,7 @@ type_windows(const Op *op, Type *result)
 	for (int i = 0; i < dims->n; i++) {
 		int64_t *n = &result->dims[dims->v[i]];
 		if (around
-			&& (before->v[i] < 0 || behind->v[i] < 0
+			&& (before->v[i] < 0 || behind->v[i] < -*n
 				|| !add_i64(*n, before->v[i], n)
 				|| !add_i64(*n, behind->v[i], n)))
 			return op_wrong(op, "nothing can be that far around dim %lld",

@@ -239,6 +239,16 @@ def convolutions(x, w):
     return *outputs, *jax.grad(lambda x, w: sum((y ** 2).sum() for y in all_of_them(x, w)), (0, 1))(x, w)
 
 
+def rows_between(x, w):
+    """Of rows that are split and not padded: convolutions, one of another; poolings; backward."""
+    def all_of_them(x, w):
+        yield convolve(jnp.tanh(convolve(x, w[..., :4], 1, "VALID")), w, 1, "VALID")
+        yield convolve(x, w, 3, "VALID")
+        yield lax.reduce_window(x, 0., lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "VALID")
+        yield lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 3, 3, 1), "VALID")
+    return *all_of_them(x, w), *jax.grad(lambda x, w: sum((y ** 2).sum() for y in all_of_them(x, w)), (0, 1))(x, w)
+
+
 def sequences(x, w):
     """A causal convolution of each feature, as state space models have; one of all of them."""
     def causal(x, w):
@@ -451,6 +461,7 @@ MORE = {
     "convolutions_of_features": (convolutions, AT((8, 10, 12, 4), None, None, None, "model"),
                                  AT((3, 3, 4, 8), None, None, "model", None)),
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
+    "rows_between": (rows_between, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "rows_backward": (rows_backward, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "rows_multiplied": (lambda t, i, w: t[i] @ w, AT((32, 16), "model", None), AT((8,), dtype=jnp.int32), AT((16, 24), "model", None)),

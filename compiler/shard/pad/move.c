@@ -162,6 +162,53 @@ pad_move_update(Padder *p, Op *op)
 	return v;
 }
 
+/* ---- windows ------------------------------------------------------------------ */
+
+/* Along a dim that windows move over, whose elements are as many as they are. */
+static bool
+shows_padding(const Padder *p, const Op *op, const Ints *dims)
+{
+	const Value *x = op->operands[0], *result = op->results[0];
+	bool padded = false;
+
+	for (int i = 0; i < dims->n; i++) {
+		int d = (int)dims->v[i], element = x->type.rank + i;
+		if (pad_size(p, result, element) != result->type.dims[element])
+			return false;
+		padded |= pad_is_padded(x, d) || pad_size(p, result, d) != result->type.dims[d];
+	}
+	return padded;
+}
+
+/* As many windows as are wanted, with what they show behind x, or without what x has there;
+   what is around x is in its padding, too. */
+Value *
+pad_move_windows(Padder *p, Op *op)
+{
+	const Ints *dims = op_ints(op, A_windowed);
+	Value *x = op->operands[0];
+	bool around = op->kind == O_frames;
+	Value *fill = around ? op->operands[1] : make_constant(p->make, x->type.dtype, 0);
+	int64_t before[MAX_RANK] = {0}, behind[MAX_RANK] = {0};
+	Windows w = {.n = dims->n};
+
+	if (!shows_padding(p, op, dims))
+		return NULL;
+	for (int i = 0; i < dims->n; i++) {
+		int d = w.dim[i] = (int)dims->v[i];
+		w.size[i] = op_ints(op, A_window)->v[i];
+		w.step[i] = op_ints(op, A_step)->v[i];
+		w.apart[i] = op_ints(op, A_apart)->v[i];
+		before[i] = around ? op_ints(op, A_before)->v[i] : 0;
+		if (around && op_ints(op, A_behind)->v[i] && pad_is_padded(x, d))
+			x = pad_mask(p, x, d, fill);
+		int64_t last = (pad_size(p, op->results[0], d) - 1) * w.step[i];
+		behind[i] =
+			last + (w.size[i] - 1) * w.apart[i] + 1 - before[i] - x->type.dims[d];
+	}
+	return make_frames(named(p->make, "windows"), x, fill, &w, before, behind);
+}
+
 /* ---- what stands for an op ------------------------------------------------------- */
 
 bool

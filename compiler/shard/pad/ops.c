@@ -277,6 +277,8 @@ const PadOp pad_ops[OP_COUNT] = {
 	[O_reshape] = {.link = pad_link_reshape},
 	[O_roll] = {.link = pad_link_same, .move = pad_move_roll},
 	[O_reverse] = {.link = pad_link_same, .move = pad_move_reverse},
+	[O_windows] = {.move = pad_move_windows},
+	[O_frames] = {.move = pad_move_windows},
 	[O_concatenate] = {.move = pad_move_concatenate},
 	[O_sort] = {.prepare = prepare_sort},
 	[O_dynamic_update_slice] = {.prepare = prepare_dynamic_update_slice,

@@ -87,6 +87,7 @@ Value *pad_move_roll(Padder *p, Op *op);
 Value *pad_move_reverse(Padder *p, Op *op);
 Value *pad_move_concatenate(Padder *p, Op *op);
 Value *pad_move_update(Padder *p, Op *op);
+Value *pad_move_windows(Padder *p, Op *op);
 /* True if something else now stands for the op's result, and the op is gone. */
 bool pad_move(Padder *p, Op *op);
 
