@@ -200,12 +200,14 @@ find_block(const Value *x, const Value *index, const SliceDims *says, const int6
 	return true;
 }
 
-/* x.at[1:-1, 1:-1].set(y): one block, that is written where it is. */
+/* x.at[1:-1, 1:-1].set(y): one block, that is written where it is; where x is combined with it,
+   what is around it changes nothing, and x stays where it is. */
 static bool
 scatter_block(Import *in, const SliceDims *says, const Scattered *how)
 {
 	Value *x = in->operands[0], *update = in->operands[2], *at[MAX_RANK] = {NULL};
-	int64_t sizes[MAX_RANK], start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
+	int64_t sizes[MAX_RANK], start[MAX_RANK] = {0};
+	Make k = in->make;
 	int kept = 0;
 
 	if (says->window.n != update->type.rank || says->window.n + says->one.n != x->type.rank)
@@ -214,17 +216,15 @@ scatter_block(Import *in, const SliceDims *says, const Scattered *how)
 		sizes[d] = numbers_have(&says->one, d) ? 1 : update->type.dims[kept++];
 	if (!find_block(x, in->operands[1], says, sizes, start))
 		return false;
-	for (int d = 0; d < x->type.rank; d++) {
-		limit[d] = start[d] + sizes[d];
-		stride[d] = 1;
+	for (int d = 0; d < x->type.rank; d++)
 		if (numbers_have(&says->where, d))
-			at[d] = make_index(in->make, start[d]);
-	}
-	Value *block = make_reshape(in->make, update, x->type.rank, sizes);
-	if (!how->set)
-		block = make_combine(in->make, how->combiner,
-			make_slice(in->make, x, start, limit, stride), block);
-	in->results[0] = block ? make_dynamic_update_slice(in->make, x, block, at) : NULL;
+			at[d] = make_index(k, start[d]);
+	Value *block = make_reshape(k, update, x->type.rank, sizes);
+	Value *into = how->set
+		? x
+		: make_splat(k, make_neutral(k, how->combiner, x->type.dtype), &x->type);
+	Value *v = make_dynamic_update_slice(k, into, block, at);
+	in->results[0] = how->set ? v : make_combine(k, how->combiner, x, v);
 	return in->results[0] != NULL;
 }
 
