@@ -342,20 +342,55 @@ check_sizes(Padder *p)
 	}
 }
 
-/* Are there axes that may split a dim and do not divide it? */
+/* Are there axes that divide one dim, and not the other, though that has an element for each
+   device? */
+static bool
+may_leave_rest(const Mesh *mesh, int64_t size, int64_t of)
+{
+	enum { MOST_AXES = 8 };
+
+	if (size == of || mesh->naxes > MOST_AXES)
+		return size != of;
+	for (int set = 0; set < 1 << mesh->naxes; set++) {
+		int64_t ways = 1;
+		for (int i = 0; i < mesh->naxes; i++)
+			ways *= set >> i & 1 ? mesh->axes[i].size : 1;
+		if (ways <= of && size % ways == 0 && of % ways != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Only where an op makes a dim of another size may axes not divide what they come to. */
+static bool
+may_make_uneven(const Mesh *mesh, const Op *op)
+{
+	const Type *result = op->nresults ? &op->results[0]->type : NULL;
+
+	if (op->kind == O_reshape || op->kind == O_transpose || op->kind == O_broadcast
+		|| numbers[op->kind].elements != ELEMENTS_moved)
+		return false;
+	for (int i = 0; i < op->noperands; i++) {
+		const Type *x = &op->operands[i]->type;
+		for (int d = 0; d < x->rank && d < result->rank; d++)
+			if (may_leave_rest(mesh, x->dims[d], result->dims[d])
+				|| may_leave_rest(mesh, result->dims[d], x->dims[d]))
+				return true;
+	}
+	return false;
+}
+
 static bool
 may_be_uneven(const Padder *p)
 {
-	const Mesh *mesh = &p->module->mesh;
-	int64_t devices = 1;
+	const Module *m = p->module;
 
-	for (int i = 0; i < mesh->naxes; i++)
-		devices *= mesh->axes[i].size;
 	for (int i = 0; i < p->nprogram; i++)
-		for (int d = 0; d < p->program[i]->type.rank; d++)
-			if (p->program[i]->type.dims[d] > 1
-				&& p->program[i]->type.dims[d] % devices)
-				return true;
+		if (is_uneven_value(p, p->program[i]))
+			return true;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (may_make_uneven(&m->mesh, op))
+			return true;
 	return false;
 }
 
