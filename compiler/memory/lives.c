@@ -38,8 +38,10 @@ add_steps(Lives *l, Block *b)
 	for (Op *op = b->first; op; op = op->next) {
 		l->at[op->id] = l->n;
 		l->step[l->n++] = op;
-		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
+		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++) {
+			l->bodies = true;
 			add_steps(l, op->bodies[i]);
+		}
 	}
 }
 
@@ -253,15 +255,17 @@ put(Arena *a, Shared *s, const Life *life)
 {
 	int at = begun(s, life->from);
 
-	if (s->n == s->room) {
+	if (!s->room) {
+		s->room = 1;
+		s->lives = &s->one;
+		s->longest = &s->is_longest;
+	} else if (s->n == s->room) {
 		Shared old = *s;
 		s->room = 2 * s->n + 1;
 		s->lives = NEW_ARRAY(a, Life, s->room);
 		s->longest = NEW_ARRAY(a, int, s->room);
-		if (s->n) {
-			memcpy(s->lives, old.lives, (size_t)s->n * sizeof *s->lives);
-			memcpy(s->longest, old.longest, (size_t)s->n * sizeof *s->longest);
-		}
+		memcpy(s->lives, old.lives, (size_t)s->n * sizeof *s->lives);
+		memcpy(s->longest, old.longest, (size_t)s->n * sizeof *s->longest);
 	}
 	memmove(&s->lives[at + 1], &s->lives[at], (size_t)(s->n - at) * sizeof *s->lives);
 	s->lives[at] = *life;
@@ -330,8 +334,9 @@ lives_join_dying(Lives *l, const Op *op, const bool *apart)
 		for (int k = 0; k < op->noperands; k++) {
 			const Value *x = op->operands[k], *v = op->results[i];
 			const Shared *from = l->shared[x->id], *to = l->shared[v->id];
-			if (l->life[x->id].to == l->at[op->id] && lives_may_overwrite(op, x, v)
-				&& from && to && !(apart && apart[l->root[x->id]->id])
+			if (from && to && l->life[x->id].to == l->at[op->id]
+				&& lives_may_overwrite(op, x, v)
+				&& !(apart && apart[l->root[x->id]->id])
 				&& (!from->within || to->within) && lives_join(l, x, v))
 				break;
 		}
@@ -540,14 +545,14 @@ lives_pairs(const Lives *l, int *n)
 	Pair *pairs = NULL;
 
 	*n = 0;
-	for (int s = 0; s < l->n; s++) {
+	for (int s = 0; s < l->n && l->bodies; s++) {
 		Op *op = l->step[s];
 		for (int i = 0; op_is_loop(op) && i < op->noperands; i++)
 			if (!loop_hands_on(op, i))
 				add_pair(l, &pairs, n, op->bodies[1]->last, i,
 					op->bodies[1]->params[i]);
 	}
-	for (int s = 0; s < l->n; s++) {
+	for (int s = 0; s < l->n && l->bodies; s++) {
 		Op *op = l->step[s], *parent = op->block->parent;
 		bool branch = op == op->block->last && parent && op_is_branch(parent);
 		for (int i = 0; branch && i < op->noperands; i++)

@@ -20,6 +20,8 @@ typedef struct Shared {
 	Life *lives;
 	int *longest; /* which of lives[0] to lives[i] is there longest */
 	int n, room;
+	Life one; /* room for the first, */
+	int is_longest;
 	bool mixed; /* of several roots */
 	int taker;  /* for those who ask where something goes; 0 */
 	/* Of operands of joints: the buffer of the result, of which this one is a range from
@@ -34,6 +36,7 @@ typedef struct Lives {
 	Arena *arena;
 	Op **step; /* in order; a body ends with its return */
 	int n;
+	bool bodies;	     /* some steps have such */
 	int *at;	     /* by op id: its step */
 	Life *life;	     /* by value id */
 	const Value **root;  /* by value id: the value whose elements it has, or
