@@ -120,6 +120,8 @@ until_event(const Flight *f)
 		return f->latency;
 	if (!f->pace)
 		return INT64_MAX;
+	if (f->pace == PARTS)
+		return add_picoseconds(f->left, f->parts > 0);
 	int64_t rest = (f->left % f->pace * PARTS + f->parts + f->pace - 1) / f->pace;
 	return add_picoseconds(repeat_picoseconds(f->left / f->pace, PARTS), rest);
 }
@@ -132,8 +134,8 @@ fly(Flight *f, int64_t time)
 		f->latency -= time;
 		return;
 	}
-	int64_t parts = time % PARTS * f->pace;
-	f->left -= time / PARTS * f->pace + parts / PARTS;
+	int64_t parts = f->pace < PARTS ? time % PARTS * f->pace : 0;
+	f->left -= f->pace < PARTS ? time / PARTS * f->pace + parts / PARTS : time;
 	f->parts -= parts % PARTS;
 	if (f->parts < 0) {
 		f->parts += PARTS;
@@ -278,6 +280,11 @@ tracks_add(Tracks *tracks, Task *tasks, Task *task)
 
 	task->from = task->to = tracks->now;
 	task->exposed = 0;
+	if (task->kind == TASK_run && !task->links && !tracks->n && !tracks->used) {
+		task->flight = 0;
+		task->to = tracks->now = add_picoseconds(tracks->now, time);
+		return;
+	}
 	if (task->kind != TASK_done)
 		take_off(tracks, task, time);
 	tracks->computes = task->kind == TASK_run && !task->moves;
