@@ -20,12 +20,13 @@ enum {
 	SHAKEN = 6,    /* of those from the second on, that do not keep the program's order */
 	ALWAYS = 5,    /* of those, for a graph of any size */
 	LARGE = 2000,  /* jobs of a graph of which, where its thread is held back, those from */
-	HELD_FROM = 3, /* ... here on are tried with what is last in the program first, too */
+	HELD_FROM = 3, /* ... here on are tried first with what is last in the program first */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
 	LATER = 600,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
 };
 
+/* As the program has it, nothing beside it. */
 static Order
 plain_order(const Graph *g)
 {
@@ -42,16 +43,22 @@ plain_order(const Graph *g)
 	return order;
 }
 
-Order
-plain_schedule(Graph *g)
+static const Order *
+plain_known(Graph *g)
 {
-	Arena *a = g->arena;
-	size_t n = (size_t)g->n + 1;
-
 	if (!g->plain.jobs)
 		g->plain = plain_order(g);
-	return (Order){arena_copy(a, g->plain.jobs, n * sizeof(Job *)),
-		arena_copy(a, g->plain.tasks, n * sizeof(Task)), g->plain.time};
+	return &g->plain;
+}
+
+static Order
+copy_order(const Graph *g, Order order)
+{
+	size_t n = (size_t)g->n + 1;
+
+	order.jobs = arena_copy(g->arena, order.jobs, n * sizeof(Job *));
+	order.tasks = arena_copy(g->arena, order.tasks, n * sizeof(Task));
+	return order;
 }
 
 /* No order takes less: the longest way, the thread's work, that of the busiest link. */
@@ -75,11 +82,15 @@ is_good(const Order *order, int64_t least)
 }
 
 static void
-keep(Order *best, const Order *order, int n)
+keep(Order *best, const Order *order, const Graph *g)
 {
+	if (best->jobs == g->plain.jobs) {
+		*best = copy_order(g, *order);
+		return;
+	}
 	best->time = order->time;
-	memcpy(best->jobs, order->jobs, (size_t)n * sizeof *best->jobs);
-	memcpy(best->tasks, order->tasks, (size_t)n * sizeof *best->tasks);
+	memcpy(best->jobs, order->jobs, (size_t)g->n * sizeof *best->jobs);
+	memcpy(best->tasks, order->tasks, (size_t)g->n * sizeof *best->tasks);
 }
 
 /* The i-th taste; beyond those that are written here decisions are changed by chance. */
@@ -105,80 +116,89 @@ taste_of(int i)
 
 /* The tastes that a graph is put in order to. */
 typedef struct Tries {
-	int n; /* then as in the best order, but some transfers later: */
+	int program; /* those with what is last in the program first from its end, */
+	int n;	     /* ... and all; then as in the best order, but some transfers later: */
 	int later;
-	bool large, held;
+	bool large;
 } Tries;
 
+/* Where the thread is held back, orders are near the program's: its own from the end. */
 static Tries
 tries_of(const Graph *g, First first)
 {
 	Tries tries = {.large = g->n > LARGE && first < FIRST_program};
 
-	tries.held = tries.large && (g->ahead || g->held);
-	tries.n = (first < FIRST_program ? ALWAYS : TASTES)
-		+ (tries.held	       ? ALWAYS - HELD_FROM
-				: g->n ? BY_CHANCE / g->n
-				       : 0);
+	if (tries.large && (g->ahead || g->held))
+		tries.program = ALWAYS - HELD_FROM;
+	tries.n = tries.program + (first < FIRST_program ? ALWAYS : TASTES)
+		+ (g->n && !tries.program ? BY_CHANCE / g->n : 0);
 	tries.later = g->n && !g->held ? LATER / g->n : 0;
 	return tries;
-}
-
-/* Where the thread is held back, orders are near the program's: its own from the end. */
-static bool
-is_of_program(Tries tries, int i)
-{
-	return tries.held && i >= ALWAYS && i < tries.n;
 }
 
 /* In a large graph little is to be had from the end of what was made from the end. */
 static bool
 is_enough(Tries tries, int i, Taste of_best)
 {
-	return tries.large && !tries.held && i == FROM_END + 1
+	return tries.large && i == tries.program + FROM_END + 1
 		&& of_best.first == FIRST_from_end;
+}
+
+static Taste
+taste_tried(Tries tries, int i, Taste of_best)
+{
+	Taste taste = i >= tries.n  ? of_best
+		: i < tries.program ? taste_of(ALWAYS - 1 - i)
+				    : taste_of(i - tries.program);
+
+	taste.later = i < tries.n ? 0 : i;
+	return taste;
+}
+
+/* What is last in it comes first from the end; NULL: what has the longest way there. */
+static const Order *
+order_for_end(const Graph *g, Tries tries, int i, const Order *best)
+{
+	if (i < tries.program)
+		return &g->plain;
+	if (i == tries.program + FROM_END)
+		return NULL;
+	return best->jobs == g->plain.jobs ? &g->plain : best;
 }
 
 Order
 best_order(Graph *g, First first, int64_t within)
 {
-	Order best = plain_schedule(g);
+	Order best = *plain_known(g);
 	Listing *list = listing_of(g);
 	int64_t bound = least_time(g);
 	Tries tries = tries_of(g, first);
 	Taste of_best = taste_of(0);
-	bool newer = true, plain = true;
+	bool newer = true;
 
 	for (int i = 0; i < tries.n + tries.later && bound < within && !is_good(&best, bound)
 		&& !is_enough(tries, i, of_best);
 		i++) {
-		bool program = is_of_program(tries, i);
-		if (program && plain)
-			continue; /* those before were made with the same first */
-		Taste taste = i >= tries.n ? of_best
-			: program	   ? taste_of(i - ALWAYS + HELD_FROM)
-					   : taste_of(i);
-		taste.later = i < tries.n ? 0 : i;
+		bool program = i < tries.program;
+		Taste taste = taste_tried(tries, i, of_best);
 		if (taste.first < first)
 			continue;
 		if (taste.first == FIRST_from_end && (newer || program)) {
-			graph_find_from_end(g,
-				program			? &g->plain
-					: i == FROM_END ? NULL
-					: plain		? &g->plain
-							: &best);
-			newer = program || i == FROM_END;
+			graph_find_from_end(g, order_for_end(g, tries, i, &best));
+			newer = program || i == tries.program + FROM_END;
 		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
 		const Order *order =
 			list_schedule(list, taste, lesser(within, best.time - worth));
+		if (!order && program && !i && within < INT64_MAX)
+			break; /* it is mostly the quickest of these */
 		if (!order)
 			continue;
-		keep(&best, order, g->n);
+		keep(&best, order, g);
 		listing_keep(list);
 		newer = true;
-		plain = false;
 		of_best = taste;
 	}
-	return best;
+	bool plain = best.jobs == g->plain.jobs;
+	return plain && best.time <= within ? copy_order(g, best) : best;
 }

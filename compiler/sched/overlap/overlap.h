@@ -276,11 +276,9 @@ void listing_keep(Listing *list);
    what is last in `order` first; NULL: what has the longest way there */
 void graph_find_from_end(Graph *g, const Order *order);
 
-/* best.c */
-/* As the program has it, nothing beside it. */
-Order plain_schedule(Graph *g);
-/* The quickest of those, from `least` on; of equal ones that which is most like the
-   program.  One that takes `within` or longer need not be the quickest. */
+/* best.c: the quickest of those, from `least` on; of equal ones that which is most like the
+   program.  One that takes `within` or longer need not be the quickest, and is not to be
+   written. */
 Order best_order(Graph *g, First least, int64_t within);
 /* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
