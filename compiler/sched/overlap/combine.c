@@ -213,6 +213,8 @@ graph_combined(const Graph *g, bool all)
 	*to = (Graph){.own = a,
 		.arena = a,
 		.block = g->block,
+		.ops = g->ops,
+		.nops = g->nops,
 		.held = g->held,
 		.room = g->room,
 		.crowded = g->crowded,

@@ -83,6 +83,7 @@ add_jobs(Graph *g, Scheduling *s)
 {
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
 		Task task = *task_at(s, op);
+		g->ops[g->nops++] = op;
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
 			&& op_begins_with(op, s->begins) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
@@ -257,7 +258,10 @@ graph_new(Block *b, Scheduling *s, Arena *a)
 
 	for (const Op *op = b->first; op; op = op->next)
 		most += task_at(s, op)->moves ? 2 : 1;
-	*g = (Graph){.own = a, .block = b, .jobs = NEW_ARRAY(a, Job, most)};
+	*g = (Graph){.own = a,
+		.block = b,
+		.ops = NEW_ARRAY(a, Op *, most),
+		.jobs = NEW_ARRAY(a, Job, most)};
 	s->ngraphs++;
 	add_jobs(g, s);
 	add_edges(g, s);
@@ -416,6 +420,7 @@ scheduling_begin(Scheduling *s)
 	s->combines = false;
 	s->written = NULL;
 	s->nwritten = 0;
+	s->needs = 0;
 	s->changed = (Changed){.arena = s->arena};
 }
 

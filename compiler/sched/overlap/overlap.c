@@ -100,19 +100,10 @@ put_in_order(Block *b, Op *const *list, int n)
 }
 
 static void
-remember(Scheduling *s, const Graph *g, Order order)
+write_order(Scheduling *s, Written *w)
 {
-	Block *b = g->block;
-	Written w = {g, order, NULL, 0};
-
-	for (Op *op = b->first; op != b->last; op = op->next)
-		APPEND(s->arena, w.ops, w.n, op);
-	APPEND(s->arena, s->written, s->nwritten, w);
-}
-
-static void
-write_order(Scheduling *s, const Graph *g, const Order *order)
-{
+	const Graph *g = w->graph;
+	const Order *order = &w->order;
 	bool *begun = NEW_ARRAY(g->arena, bool, g->n + 1); /* by number */
 	int most = 0, n = 0;
 
@@ -135,6 +126,7 @@ write_order(Scheduling *s, const Graph *g, const Order *order)
 		}
 	}
 	put_in_order(g->block, all, n);
+	w->there = true;
 }
 
 /* The module is as it was, its numbers too. */
@@ -144,13 +136,15 @@ undo(const Scheduling *s, Module *m)
 	for (int i = 0; i < s->nwritten; i++) {
 		const Written *w = &s->written[i];
 		Block *b = w->graph->block;
+		if (!w->there)
+			continue;
 		for (Op *next, *op = b->first; op != b->last; op = next) {
 			next = op->next;
 			op->combined = false;
 			if (op->kind == O_done)
 				join_transfer(op);
 		}
-		put_in_order(b, w->ops, w->n);
+		put_in_order(b, w->graph->ops, w->graph->nops);
 	}
 	for (int i = 0; i < s->changed.n; i++)
 		s->changed.v[i]->on_chip = !s->changed.v[i]->on_chip;
@@ -285,13 +279,17 @@ schedule_block(Scheduling *s, Block *b)
 	begin_by_default(s, &g, &order, within);
 	if (!b->parent && order.time >= s->within)
 		return (Body){.alone = order.time};
-	if (!b->parent && s->asks)
+	bool asks = !b->parent && s->bytes < INT64_MAX;
+	if (asks)
 		graph_find_holds(g, s);
 	if (overlaps[b->last->module->overlap].divides)
 		combine(s, &g, &order);
 	begin_latest(g, &order);
-	remember(s, g, order);
-	write_order(s, g, &order);
+	if (asks && g->holds)
+		s->needs = held_least(g, &order);
+	APPEND(s->arena, s->written, s->nwritten, ((Written){g, order, false}));
+	if (!asks || s->needs <= s->bytes)
+		write_order(s, &s->written[s->nwritten - 1]);
 	return (Body){order.tasks, g->n, 1, order.time};
 }
 
@@ -472,7 +470,8 @@ begin_way(Made *made, Attempt way)
 	s->spare = way.spare;
 	s->keeps = way.keeps;
 	s->within = way.within;
-	s->asks = s->most > way.bytes && s->most < INT64_MAX && !s->hosted;
+	bool asks = s->most > way.bytes && s->most < INT64_MAX && !s->hosted;
+	s->bytes = asks && !way.again ? way.bytes : INT64_MAX;
 	made->any = true;
 	made->whole = way.within == INT64_MAX;
 }
@@ -503,8 +502,9 @@ write_again(Made *made)
 	s->written = made->written;
 	s->nwritten = made->nwritten;
 	s->combines = made->best.combines;
+	s->needs = made->best.needs;
 	for (int i = 0; i < s->nwritten; i++)
-		write_order(s, s->written[i].graph, &s->written[i].order);
+		write_order(s, &s->written[i]);
 	return made->best.ordered;
 }
 
@@ -526,20 +526,11 @@ order_blocks(Module *m, Made *made, Attempt way)
 	residency_find(m, &s->changed);
 	Task *other = price_again(s, m);
 	unmake(m, made);
-	begin_way(made, way);
+	begin_way(made, once);
 	s->tasks = other;
 	time = schedule_block(s, m->entry).alone;
 	s->tasks = tasks;
 	return time;
-}
-
-/* Bytes that the order which was written last, that of the whole, needs, or less. */
-static int64_t
-least_needed(Scheduling *s)
-{
-	const Written *whole = &s->written[s->nwritten - 1];
-
-	return whole->graph->holds ? held_least(whole->graph, &whole->order) : 0;
 }
 
 static FitResult
@@ -551,7 +542,7 @@ fit_way(Module *m, const Made *made, Attempt way, int64_t *needs)
 
 	if (known || s->most <= way.bytes)
 		return FIT_as_it_is;
-	*needs = least_needed(s);
+	*needs = s->needs;
 	return *needs > way.bytes ? FIT_not : fit_memory(m, way.bytes, needs, s->scratch);
 }
 

@@ -68,6 +68,8 @@ typedef struct Graph {
 	Arena *own;   /* it lies in, and what is made of it once */
 	Arena *arena; /* of orders */
 	Block *block;
+	Op **ops; /* of the block as it was, without the return */
+	int nops;
 	Held *held;	  /* NULL: nobody asks */
 	int64_t room;	  /* bytes that may be held; of a graph without `held` any */
 	Profile *profile; /* of a graph with it: what the program's order holds */
@@ -94,12 +96,11 @@ typedef struct User {
 	struct User *next;
 } User;
 
-/* A block that was put in order, and its ops as they were, without the return. */
+/* A block that was put in order; `there`: the program is. */
 typedef struct Written {
 	const Graph *graph;
 	Order order;
-	Op **ops;
-	int n;
+	bool there;
 } Written;
 
 /* Of what can run, what comes first. */
@@ -171,14 +172,15 @@ typedef struct Scheduling {
 	int64_t spare;	/* bytes that may be held beside what the program's order holds */
 	bool keeps;	/* ... until the program comes to what is held */
 	int64_t within; /* an order of the whole that takes so long or longer is not made */
-	bool asks;	/* for bytes that it needs at least, once it is written */
+	int64_t bytes;	/* what needs more at least is not written; INT64_MAX: nobody asks */
 	/* ... and that order, until the next begins. */
 	Arena *arena;
 	Arena *scratch;	   /* of what is asked of it once */
 	int *first, *last; /* by op id: its job from 1 on, and that of its done */
 	bool combines;	   /* some collectives are one, or could be */
-	Written *written;  /* blocks, as they were */
+	Written *written;  /* blocks, */
 	int nwritten;
+	int64_t needs;	 /* ... bytes of the whole at least, if that was asked */
 	Changed changed; /* what is on the chip, or is not any more */
 } Scheduling;
 
