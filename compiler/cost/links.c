@@ -290,16 +290,6 @@ link_set_is_empty(const LinkSet *set)
 	return memcmp(set, &empty, sizeof empty) == 0;
 }
 
-bool
-link_sets_meet(const LinkSet *a, const LinkSet *b)
-{
-	uint64_t both = 0;
-
-	for (int i = 0; i < LINK_WORDS; i++)
-		both |= a->word[i] & b->word[i];
-	return both;
-}
-
 LinkParts
 link_parts(int64_t length, int64_t from, int64_t n)
 {

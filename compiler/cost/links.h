@@ -58,7 +58,15 @@ typedef union LinkSet {
 } LinkSet;
 bool link_set_is_empty(const LinkSet *set);
 /* Have they a link in common? */
-bool link_sets_meet(const LinkSet *a, const LinkSet *b);
+static inline bool
+link_sets_meet(const LinkSet *a, const LinkSet *b)
+{
+	uint64_t both = 0;
+
+	for (int i = 0; i < LINK_WORDS; i++)
+		both |= a->word[i] & b->word[i];
+	return both;
+}
 /* The n links from that of the chip at `from` on, round the line. */
 LinkParts link_parts(int64_t length, int64_t from, int64_t n);
 

@@ -84,6 +84,7 @@ add_jobs(Graph *g, Scheduling *s)
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
 		Task task = *task_at(s, op);
 		g->ops[g->nops++] = op;
+		g->fenced |= op->kind == O_fence;
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
 			&& op_begins_with(op, s->begins) && !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
@@ -176,7 +177,7 @@ add_edges(Graph *g, Scheduling *s)
 {
 	const Block *b = g->block;
 
-	for (const Op *op = b->first; op != b->last; op = op->next) {
+	for (const Op *op = b->first; g->fenced && op != b->last; op = op->next) {
 		int fences = op->kind == O_fence ? fences_in_one(op) : 0;
 		join_fences(g, s, op, fences);
 		while (--fences > 0)

@@ -17,6 +17,7 @@ typedef struct Buffer {
 	int uses, left;
 	int moving; /* transfers under way that read or write it */
 	bool held;
+	bool given; /* by what is around the block */
 } Buffer;
 
 struct Held {
@@ -83,8 +84,7 @@ holds_of(Held *h, const Op *op)
 	return holds;
 }
 
-/* As large as the largest value that the block makes in it; what the block is given is not
-   counted. */
+/* As large as the largest value that the block makes in it. */
 static void
 count_bytes(Held *h, const Op *op)
 {
@@ -95,17 +95,21 @@ count_bytes(Held *h, const Op *op)
 		int64_t *bytes = &h->buffers[number].bytes;
 		*bytes = greater(*bytes, type_bytes(&op->results[i]->type));
 	}
-}
-
-static void
-leave_given(Held *h, const Op *op)
-{
 	for (int i = 0; i < op->noperands; i++) {
 		const Op *def = op->operands[i]->def;
 		int number = number_of(h, op->operands[i]);
 		if (number >= 0 && (!def || def->block != op->block))
-			h->buffers[number].bytes = 0;
+			h->buffers[number].given = true;
 	}
+}
+
+static Holds
+holds_counted(Held *h, const Op *op)
+{
+	Holds holds = holds_of(h, op);
+
+	count_bytes(h, op);
+	return holds;
 }
 
 static int
@@ -135,15 +139,15 @@ held_new(Graph *g, const int *places, int *numbers)
 	for (int i = 0; i < g->n; i++) {
 		Job *job = &g->jobs[i];
 		job->holds = &holds[i];
-		holds[i] = job->task.kind == TASK_done ? holds[i - 1] : holds_of(h, job->op);
+		holds[i] =
+			job->task.kind == TASK_done ? holds[i - 1] : holds_counted(h, job->op);
 	}
-	holds[g->n] = holds_of(h, b->last);
-	for (const Op *op = b->first; op != b->last; op = op->next)
-		count_bytes(h, op);
-	for (const Op *op = b->first; op; op = op->next)
-		leave_given(h, op);
-	for (int i = 0; i < h->n; i++)
+	holds[g->n] = holds_counted(h, b->last);
+	for (int i = 0; i < h->n; i++) {
 		numbers[h->used[i]] = 0;
+		if (h->buffers[i].given)
+			h->buffers[i].bytes = 0; /* whatever the order */
+	}
 	return h;
 }
 

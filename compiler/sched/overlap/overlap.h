@@ -70,6 +70,7 @@ typedef struct Graph {
 	Block *block;
 	Op **ops; /* of the block as it was, without the return */
 	int nops;
+	bool fenced;	  /* some are fences */
 	Held *held;	  /* NULL: nobody asks */
 	int64_t room;	  /* bytes that may be held; of a graph without `held` any */
 	Profile *profile; /* of a graph with it: what the program's order holds */
