@@ -108,8 +108,8 @@ shdrt_bf16_from_f32(float x)
 	uint32_t u = shdrt_bits_f32(x);
 	uint32_t is_nan = -(uint32_t)((int32_t)(u & 0x7fffffffu) > 0x7f800000);
 	uint32_t half = 0x7fffu + (u >> 16 & 1);
-	/* A NaN becomes quiet and keeps its sign.  One shift, at the end: all before it is of 32
-	   bits in vectors, too. */
+	/* A NaN becomes quiet and keeps its sign.  One shift, at the end: all before it is of
+	   32 bits in vectors, too. */
 	return (uint16_t)(((u + (half & ~is_nan)) | (0x400000u & is_nan)) >> 16);
 }
 
