@@ -56,6 +56,43 @@ import_op_call(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* stablehlo.composite "my.rms" %0 {decomposition = @my.rms}: opaque without that function. */
+static void
+call_decomposition(Import *in, MlirOp *op)
+{
+	const MlirAttr *function = attr_of(in, op, "decomposition");
+	bool known = function && function->kind == MLIR_word
+		&& table_get(in->functions, function->text);
+	const MlirEntry callee = {"callee", (MlirAttr *)function};
+
+	if (!known)
+		return;
+	op->name = "func.call";
+	op->attributes = (List){0};
+	APPEND(in->arena, op->attributes.v, op->attributes.n,
+		arena_copy(in->arena, &callee, sizeof callee));
+}
+
+static void
+call_in_block(Import *in, const MlirBlock *block)
+{
+	for (int i = 0; i < block->ops.n; i++) {
+		MlirOp *op = block->ops.v[i];
+		if (!strcmp(op->name, "stablehlo.composite"))
+			call_decomposition(in, op);
+		for (int k = 0; k < op->regions.n; k++)
+			call_in_block(in, op->regions.v[k]);
+	}
+}
+
+void
+composites_call(Import *in)
+{
+	for (int i = 0; i < table_count(in->functions); i++)
+		call_in_block(in,
+			((const MlirOp *)table_value(in->functions, i))->regions.v[0]);
+}
+
 /* ---- what a region reads of what is around it */
 
 typedef struct Captures {

@@ -460,11 +460,12 @@ read_costs(Import *in, const MlirOp *op, External *external)
 	return external->priced;
 }
 
-/* A custom call is what it calls. */
+/* A custom call is what it calls; a composite has a name. */
 static const char *
 opaque_name(Import *in, const MlirOp *op)
 {
-	const char *target = word_of(in, op, "call_target_name");
+	bool composite = !strcmp(op->name, "stablehlo.composite");
+	const char *target = word_of(in, op, composite ? "name" : "call_target_name");
 
 	return *target ? arena_printf(in->arena, "%s of %.80s", op->name, target) : op->name;
 }

@@ -92,7 +92,10 @@ find_functions(Import *in)
 			return read_wrong(in, op->range, "there are two functions @%s",
 				word_of(in, op, "sym_name"));
 	}
-	return top || read_wrong(in, module->range, "this is no module");
+	if (!top)
+		return read_wrong(in, module->range, "this is no module");
+	composites_call(in);
+	return true;
 }
 
 /* ---- the entry */

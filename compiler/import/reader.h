@@ -233,6 +233,8 @@ void expression_note(Import *in, const MlirOp *op);
 
 /* ---- control.c: do its regions read values of around it? */
 bool regions_capture(Import *in, const MlirOp *op);
+/* Composites become calls of what they are made of. */
+void composites_call(Import *in);
 
 /* ---- lifted.c */
 /* What region 0, of scalars and their elements alone, makes of two tensors element by
