@@ -55,7 +55,7 @@ Builder import_op_random;
 /* control.c */
 Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */
-Builder import_op_constraint, import_op_manual;
+Builder import_op_constraint, import_op_group, import_op_manual;
 bool constrain(Import *in, const MlirOp *op, const MlirAttr *sharding);
 void vouch_results(Module *m); /* of a program that is read */
 /* shard_map.c */

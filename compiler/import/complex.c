@@ -355,6 +355,7 @@ static const ComplexRow rows[] = {
 	ROW("stablehlo.optimization_barrier", NULL, 0, 0),
 	ROW("stablehlo.custom_call", NULL, 0, 0),
 	ROW("sdy.sharding_constraint", NULL, 0, 0),
+	ROW("sdy.sharding_group", NULL, 0, 0),
 	ROW("sdy.manual_computation", NULL, 0, 0),
 	ROW("stablehlo.all_gather", NULL, 0, 0),
 	ROW("stablehlo.all_to_all", NULL, 0, 0),

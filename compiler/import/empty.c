@@ -168,6 +168,7 @@ static const struct Rest {
 	{"return", THE_SAME},
 	{"sdy.manual_computation", THE_SAME},
 	{"sdy.return", THE_SAME},
+	{"sdy.sharding_group", THE_SAME},
 	{"stablehlo.concatenate", THE_SAME},
 	{"stablehlo.custom_call", THE_SAME},
 	{"stablehlo.dynamic_update_slice", BEFORE},

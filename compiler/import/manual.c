@@ -62,6 +62,54 @@ import_op_constraint(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* ---- groups: shard_alike */
+
+/* The first of its group in a block, for bodies see nothing of what is around.  Numbers and
+   pairs of them, which have a dim more, have groups of their own. */
+static Value *
+first_of_group(Import *in, int64_t id, Value *v)
+{
+	const char *name = arena_printf(in->arena, "%lld of %d dims in %p", (long long)id,
+		v->type.rank, (const void *)v->block);
+
+	table_add(in->groups, name, v);
+	return table_get(in->groups, name);
+}
+
+/* From here on the name is that of the value placed like the first. */
+static void
+rebind(Import *in, const MlirUse *use, Value *v)
+{
+	const Defined *was = scope_find(in->scope, use->name);
+	Value **values = NEW_ARRAY(in->arena, Value *, was->n);
+
+	memcpy(values, was->values, (size_t)was->n * sizeof values[0]);
+	values[use->number] = v;
+	scope_bind(in, use->name, was->n, values);
+}
+
+bool
+import_op_group(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *id = attr_of(in, op, "group_id");
+	Value *v = in->noperands == 1 ? in->operands[0] : NULL;
+
+	(void)detail;
+	if (op->operands.n == 1 && (!id || id->kind != MLIR_integer))
+		return read_wrong(in, op->range, "this group has no number");
+	in->results[0] = v;
+	if (!v || !v->type.rank || in->lifted)
+		return true;
+	Value *first = first_of_group(in, id->integer, v);
+	if (first == v)
+		return true;
+	first = make_convert(in->make, first, v->type.dtype);
+	Value *alike = make_binary(in->make, O_shard_like, v, first);
+	if (alike)
+		rebind(in, op->operands.v[0], alike);
+	return alike != NULL;
+}
+
 /* ---- regions */
 
 /* How a tensor is cut along the axes of the region, closed. */

@@ -374,6 +374,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.functions = table_new(a);
 		in.named = table_new(a);
 		in.missing = table_new(a);
+		in.groups = table_new(a);
 		in.used = table_new(a);
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);

@@ -271,7 +271,7 @@ hands_on(const MlirOp *op)
 {
 	static const char *const names[] = {"func.call", "stablehlo.while", "stablehlo.case",
 		"stablehlo.if", "stablehlo.custom_call", "sdy.manual_computation",
-		"sdy.sharding_constraint"};
+		"sdy.sharding_constraint", "sdy.sharding_group"};
 
 	return is_one_of(op->name, names, sizeof names / sizeof *names);
 }

@@ -90,7 +90,8 @@ struct Import {
 	int nops;
 	int errors; /* told before anything was read */
 	Table *missing;
-	int parts; /* their parts are looked at, each by itself */
+	Table *groups; /* values that are placed alike: manual.c */
+	int parts;     /* their parts are looked at, each by itself */
 	bool (*complex)(Import *in, const MlirOp *op, const ImportRow *row, bool *right);
 	const Type *lifted; /* a region of scalars is of tensors of this shape; or NULL */
 	Value *expression;  /* the last that a line of Python can place */

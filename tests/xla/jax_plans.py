@@ -36,6 +36,7 @@ TRANSFORMED = "what is transformed is products here, summed along its dim, whose
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
+    ("composed", "result"): "Shardy knows nothing of what a composite is made of",
     ("nothing", "result_0"): "of sizes on the way that no axis divides",
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (1, 3, 4, 10)},
     **{("rows_between", "result_%d" % i): GATHERED for i in (0, 4)},

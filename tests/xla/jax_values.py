@@ -23,6 +23,7 @@ try:
     import jax.numpy as jnp
     import numpy as np
     from jax import lax
+    from jax.experimental.shard_alike import shard_alike
     from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 except ImportError as missing:
     print("skipped: %s" % missing)
@@ -355,6 +356,23 @@ def target_bits(state):
     return made
 
 
+def alike(x, y, z):
+    """In a function that is called twice, of three in a row, of another dtype, in a loop."""
+    def sorted_like(a, b):
+        a, b = shard_alike(a, jnp.sort(b, 0))
+        return a + 1, b * 2
+    called = jax.jit(sorted_like)
+    first = called(x, y)
+    row, other = shard_alike(first[1], jnp.cumsum(z, 1))
+    looped = lax.scan(lambda c, _: (sorted_like(c, c * 2)[1], c.sum()), x, None, length=2)[0]
+    return first, called(jnp.sort(z, 1), other), shard_alike(row, y > 0)[1], looped
+
+
+def composed(x, w):
+    norm = lax.composite(lambda v, *, by: v * lax.rsqrt((v * v).mean(-1, keepdims=True) + by), "my.norm", version=2)
+    return norm(jnp.tanh(x @ w), by=1e-3) + 1
+
+
 def alone(x):
     return jnp.tanh(x).sum()
 
@@ -496,6 +514,8 @@ MORE = {
     "complex_functions": (complex_functions, AT((8, 8), "data", None, dtype=jnp.complex64),
                           AT((8, 8), None, "model", dtype=jnp.complex64)),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
+    "alike": (alike, AT((8, 16), "data", "model"), AT((8, 16)), AT((8, 16), None, "model")),
+    "composed": (composed, AT((8, 16), "data", None), AT((16, 8))),
     "alone": (alone, AT((4, 4))),
     "meshes": (meshes.meshes, *meshes.ARGS),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),

@@ -169,9 +169,9 @@ warn_group(const Propagation *g, const Op *op, const Value *x, const Value *y)
 	text_placed(&a, &g->module->mesh, x, &x->placement);
 	text_placed(&b, &g->module->mesh, y, &y->placement);
 	diag(s, DIAG_group_conflict, op->range,
-		"shard_like cannot give '%s' "
+		"%s cannot give '%s' "
 		"and '%s' one placement: both say where they are",
-		x->name, y->name);
+		g->module->python ? "shard_alike" : "shard_like", x->name, y->name);
 	if (x->type_range.file)
 		diag_label(s, x->type_range, "'%s' is %s", x->name, a.s);
 	if (y->type_range.file)
