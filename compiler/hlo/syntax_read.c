@@ -168,6 +168,22 @@ read_computation(Cursor *c)
 		rd->entry = computation;
 }
 
+/* What XLA prints is of another program: parts of it are read, others are not. */
+static bool
+is_dump(Reading *rd, const SourceFile *file)
+{
+	if (!strstr(file->text, "entry_computation_layout=") || strstr(file->text, "level=\""))
+		return true;
+	hlo_error(rd, rd->start, "this is HLO as XLA prints it, and no dump of shdc");
+	diag_note(rd->session, nowhere,
+		"shdc reads what JAX lowers to: lowered.as_text(debug_info=True), or what "
+		"JAX_DUMP_IR_TO=ir python train.py writes");
+	diag_note(rd->session, nowhere,
+		"what XLA dumped goes with --xla=, beside that program, after it was "
+		"partitioned (after_spmd-partitioning)");
+	return false;
+}
+
 void
 hlo_read_text(Reading *rd)
 {
@@ -178,6 +194,8 @@ hlo_read_text(Reading *rd)
 	if (!cursor_expect(&c, "HloModule"))
 		return;
 	rd->start = (Range){rd->file, 0, c.pos - 9, c.pos};
+	if (!is_dump(rd, file))
+		return;
 	rd->name = cursor_word(&c, "the module's name");
 	hlo_read_attrs(&c, &rd->attrs);
 	while (!rd->failed && !cursor_at_end(&c))
