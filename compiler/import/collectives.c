@@ -205,10 +205,14 @@ import_op_collective(Import *in, const MlirOp *op, int kind)
 		return pass_on(in);
 	if (!is_inside(in, op, -1))
 		return false;
-	if (op->types.n != in->noperands
-		|| !find_axes(in, attr_of(in, op, "replica_groups"), &axes)
-		|| (kind != O_all_gather && !region_combiner(in, op, &c)))
+	if (op->types.n != in->noperands)
+		return read_wrong(in, op->range, "%s of %d tensors makes %d", op->name,
+			in->noperands, op->types.n);
+	if (!find_axes(in, attr_of(in, op, "replica_groups"), &axes))
 		return lacks_axes(in, op, attr_of(in, op, "replica_groups"));
+	if (kind != O_all_gather && !region_combiner(in, op, &c))
+		return read_lacks(in, op,
+			"a collective whose step is no sum, product, greatest, least, and, or");
 	int64_t dim = dims[kind] ? integer_of(in, op, dims[kind], -1) : 0;
 	Make make = in->make;
 	make.requested = true;

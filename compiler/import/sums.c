@@ -68,6 +68,21 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 
 /* ---- regions of a few scalar ops */
 
+/* A placement, with names of axes or in tiles? */
+static bool
+only_places(const MlirOp *op)
+{
+	bool places = !strcmp(op->name, "sdy.sharding_constraint");
+
+	for (int i = 0; i < op->attributes.n && !places; i++) {
+		const MlirEntry *entry = op->attributes.v[i];
+		places = !strcmp(entry->name, "call_target_name")
+			&& entry->value->kind == MLIR_string
+			&& !strcmp(entry->value->text, "Sharding");
+	}
+	return places && op->operands.n == 1;
+}
+
 /* The op of the block that makes it, or NULL.  Explicit mode places scalars, too: `name` is
    then that of what is placed. */
 static const MlirOp *
@@ -78,7 +93,7 @@ maker_of(const MlirBlock *block, const char **name)
 		if (op->results.n != 1
 			|| strcmp(((const MlirUse *)op->results.v[0])->name, *name) != 0)
 			continue;
-		if (strcmp(op->name, "sdy.sharding_constraint") != 0 || op->operands.n != 1)
+		if (!only_places(op))
 			return op;
 		*name = ((const MlirUse *)op->operands.v[0])->name;
 	}
@@ -137,7 +152,7 @@ region_step(const MlirOp *op, int region)
 
 	for (int i = 0; block && i + 1 < block->ops.n; i++) {
 		const MlirOp *step = block->ops.v[i];
-		if (!strcmp(step->name, "sdy.sharding_constraint"))
+		if (only_places(step))
 			continue;
 		if (only)
 			return NULL;
@@ -177,7 +192,7 @@ picks_first(Import *in, const MlirOp *op, Combiner *combiner)
 	for (int i = 0; block && i + 1 < block->ops.n; i++) {
 		const MlirOp *step = block->ops.v[i];
 		const char *dot = strchr(step->name, '.');
-		if (!strcmp(step->name, "sdy.sharding_constraint"))
+		if (only_places(step))
 			continue;
 		if (n == sizeof body / sizeof *body || !dot || strcmp(dot + 1, body[n]))
 			return false;
