@@ -354,6 +354,11 @@ import_op_while(Import *in, const MlirOp *op, int detail)
 
 /* ---- branches */
 
+enum {
+	MOST_IN_A_ROW = 64,    /* each in that before */
+	MOST_HANDED = 1 << 20, /* values, to all branches */
+};
+
 /* The region, in a body of the op; or where in->block is, if that is NULL. */
 static Value **
 read_branch(Import *in, const MlirOp *op, int region, Block *body, const Captures *c, int first,
@@ -374,20 +379,22 @@ read_branch(Import *in, const MlirOp *op, int region, Block *body, const Capture
 }
 
 /*
- * The branches from `first` on, of an index that says which: the last but one and the last
- * are an `if`, of more the first and all others are.
+ * The branches from `first` to before `end`, of an index that says which: an `if` of the first
+ * and of all others, or, where that would be many in each other, of one half and the other.
  *   captures, index                  what each is handed
  */
 static Op *
-choose(Import *in, const MlirOp *op, int first, Value *const *handed, const Captures *c)
+choose(Import *in, const MlirOp *op, int first, int end, Value *const *handed,
+	const Captures *c)
 {
+	bool halves = end - first > MOST_IN_A_ROW;
+	int cut = halves ? (first + end) / 2 : first + 1, n;
 	Value *index = handed[c->n];
 	Value **operands = NEW_ARRAY(in->arena, Value *, c->n + 2);
-	int last = op->regions.n - 1, n;
 	Type type;
 
-	operands[0] = make_compare(in->make, DIR_EQ, index,
-		make_constant(in->make, index->type.dtype, first));
+	operands[0] = make_compare(in->make, halves ? DIR_LT : DIR_EQ, index,
+		make_constant(in->make, index->type.dtype, halves ? cut : first));
 	memcpy(operands + 1, handed, (size_t)(c->n + 1) * sizeof operands[0]);
 	Op *choice = make_begin(in->make, O_if, c->n + 2, operands);
 	if (!choice)
@@ -400,16 +407,17 @@ choose(Import *in, const MlirOp *op, int first, Value *const *handed, const Capt
 	}
 	for (int b = 0; b < 2; b++) {
 		Block *body = choice->bodies[b];
+		int from = b ? cut : first, to = b ? end : cut;
 		add_params(choice, body, 1);
 		Value **returned;
-		if (b == 0 || first + 1 == last) {
-			returned = read_branch(in, op, first + b, body, c, 0, &n);
+		if (to - from == 1) {
+			returned = read_branch(in, op, from, body, c, 0, &n);
 		} else {
 			Around around;
 			enter_body(in, body, &around);
-			Op *rest = choose(in, op, first + 1, body->params, c);
+			Op *some = choose(in, op, from, to, body->params, c);
 			leave_body(in, &around);
-			returned = rest ? rest->results : NULL;
+			returned = some ? some->results : NULL;
 			n = op->types.n;
 		}
 		if (!returned)
@@ -419,24 +427,44 @@ choose(Import *in, const MlirOp *op, int first, Value *const *handed, const Capt
 	return make_end(in->make, choice) ? choice : NULL;
 }
 
+/* Which of n branches: the last for what is none of them.  In halves less than 0 would be one
+   of the first. */
+static Value *
+index_of_branch(Import *in, int n, bool is_if)
+{
+	Value *index = in->operands[0];
+
+	if (is_if)
+		return make_convert(in->make, make_unary(in->make, O_not, index), D_i32);
+	if (n <= MOST_IN_A_ROW)
+		return index;
+	Value *below = compare_with(in->make, DIR_LT, index, 0);
+	Value *last = make_constant(in->make, index->type.dtype, n - 1);
+	return make_select(in->make, below, last, index);
+}
+
 /* case: of so many regions the one of the index, else the last; if: the first if true. */
 bool
 import_op_case(Import *in, const MlirOp *op, int is_if)
 {
-	enum { MOST = 64 };
 	int n = op->regions.n;
 
 	if (!op->types.n)
 		return import_op_opaque(in, op, 0);
-	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1 || n > MOST)
-		return read_lacks(in, op, "a choice of very many branches");
+	if (in->noperands != 1 || in->operands[0]->type.rank || n < 1)
+		return read_wrong(in, op->range,
+			"a choice takes an index, and has a region at least");
 	Captures c = captures_of(in, op);
+	if ((int64_t)n * c.n > MOST_HANDED)
+		return read_lacks(in, op,
+			arena_printf(in->arena,
+				"a choice of %d branches, to each of which %d values of around "
+				"it "
+				"are handed: more than %d in all",
+				n, c.n, MOST_HANDED));
 	Value **results = in->results, **handed = NEW_ARRAY(in->arena, Value *, c.n + 1);
-	Value *index = in->operands[0];
-	if (is_if)
-		index = make_convert(in->make, make_unary(in->make, O_not, index), D_i32);
 	memcpy(handed, c.values, (size_t)c.n * sizeof handed[0]);
-	handed[c.n] = index;
+	Value *index = handed[c.n] = index_of_branch(in, n, is_if);
 	if (n == 1) {
 		int returned_n;
 		Scope *scope = in->scope, own = {table_new(in->arena), scope};
@@ -448,7 +476,7 @@ import_op_case(Import *in, const MlirOp *op, int is_if)
 		memcpy(results, returned, (size_t)returned_n * sizeof results[0]);
 		return true;
 	}
-	Op *choice = index ? choose(in, op, 0, handed, &c) : NULL;
+	Op *choice = index ? choose(in, op, 0, n, handed, &c) : NULL;
 	if (!choice)
 		return false;
 	memcpy(results, choice->results, (size_t)op->types.n * sizeof results[0]);

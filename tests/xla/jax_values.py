@@ -368,6 +368,12 @@ def alike(x, y, z):
     return first, called(jnp.sort(z, 1), other), shard_alike(row, y > 0)[1], looped
 
 
+def switched(i, x):
+    """More branches than stand in each other, of the first, the last, some between and none."""
+    branches = [lambda v, k=k: v * k + jnp.sin(v) for k in range(70)]
+    return [lax.switch(i[0] * k + at, branches, x) for k, at in ((0, -3), (0, 0), (1, 30), (0, 69), (0, 75))]
+
+
 def composed(x, w):
     norm = lax.composite(lambda v, *, by: v * lax.rsqrt((v * v).mean(-1, keepdims=True) + by), "my.norm", version=2)
     return norm(jnp.tanh(x @ w), by=1e-3) + 1
@@ -515,6 +521,7 @@ MORE = {
                           AT((8, 8), None, "model", dtype=jnp.complex64)),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alike": (alike, AT((8, 16), "data", "model"), AT((8, 16)), AT((8, 16), None, "model")),
+    "switched": (switched, AT((1,), dtype=jnp.int32), AT((8, 4), "data", None)),
     "composed": (composed, AT((8, 16), "data", None), AT((16, 8))),
     "alone": (alone, AT((4, 4))),
     "meshes": (meshes.meshes, *meshes.ARGS),

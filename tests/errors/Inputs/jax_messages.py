@@ -145,8 +145,10 @@ CASES = [
     ("what this returns: 2 values, not 1", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
      '%r = "stablehlo.case"(%z) ({\nstablehlo.return %x, %x : ' + F + ", " + F + "\n}, {\nstablehlo.return %y : "
      + F + "\n}) : (tensor<i32>) -> " + F),
-    ("a choice of very many branches", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
-     '%r = "stablehlo.case"(%z) (' + ", ".join(["{\nstablehlo.return %x : " + F + "\n}"] * 65)
+    ("a choice of 1100 branches, to each of which 1100 values of around it are handed: more than 1048576 in all",
+     "%z = stablehlo.constant dense<0> : tensor<i32>\n"
+     + "".join("%%c%d = stablehlo.negate %%x : %s\n" % (i, F) for i in range(1100))
+     + '%r = "stablehlo.case"(%z) (' + ", ".join("{\nstablehlo.return %%c%d : %s\n}" % (i, F) for i in range(1100))
      + ") : (tensor<i32>) -> " + F),
     ("sdy.sharding_constraint: it has no sharding", op("sdy.sharding_constraint", "%x", F)),
     ("a sharding of 2 dims, of a tensor of 1", placed('[{"x"}, {}]')),
@@ -176,6 +178,8 @@ CASES = [
      reduce("[[0, 1, 2, 7], [4, 5, 6, 3]]")),
     ("not along axes of the mesh, or parts of them: [[0, 1, 4, 6], [2, 3, 5, 7]]",
      reduce("[[0, 1, 4, 6], [2, 3, 5, 7]]")),
+    ("a collective whose step is no sum, product, greatest, least, and, or",
+     reduce("[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("stablehlo.add", "stablehlo.subtract")),
     ("this all_to_all does not fit its operand", collective(
         '%b = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 7 : i64, split_count = 4'
         " : i64, replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>}> : (tensor<2xf32>) -> "
