@@ -12,7 +12,8 @@ Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_s
 	import_op_constant, import_op_hosted;
 /* composed.c */
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
-Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;
+Builder import_op_square, import_op_angle, import_op_next_after, import_op_mulhi,
+	import_op_bitcast;
 /* functions.c */
 enum {
 	FORMULA_sinh,

@@ -4,6 +4,7 @@
  *   square(x)             x * x
  *   atan(x)               atan2(x, 1)
  *   next_after(x, y)      the bits of x, one more or less
+ *   mulhi(x, y)           the upper half of a product of twice the width
  *   bitcast, f32 to u8    the bits of x, moved down by 0, 8, 16, 24: a minor dim more
  */
 #include <math.h>
@@ -79,6 +80,55 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 	Value *none = make_compare(k, DIR_NE, x, x);
 	none = make_binary(k, O_or, none, make_compare(k, DIR_NE, y, y));
 	in->results[0] = make_select(k, none, make_binary(k, O_add, x, y), next);
+	return true;
+}
+
+/* ---- the upper half of a product */
+
+/* Of 64 bits, by halves of each: xh yh, and what is carried into it from x y and the others. */
+static Value *
+upper_of_words(Make k, Value *x, Value *y)
+{
+	Value *mask = number_like(k, x, 4294967295.), *xl = make_binary(k, O_and, x, mask);
+	Value *yl = make_binary(k, O_and, y, mask);
+	Value *xh = with(k, O_shr, x, 32), *yh = with(k, O_shr, y, 32);
+	Value *low = with(k, O_shr, make_binary(k, O_mul, xl, yl), 32);
+	Value *middle = make_binary(k, O_add, make_binary(k, O_mul, xh, yl), low);
+	Value *other = make_binary(k, O_mul, xl, yh);
+	other = make_binary(k, O_add, other, make_binary(k, O_and, middle, mask));
+	Value *upper = make_binary(k, O_mul, xh, yh);
+
+	upper = make_binary(k, O_add, upper, with(k, O_shr, middle, 32));
+	upper = make_binary(k, O_add, upper, with(k, O_shr, other, 32));
+	if (dtypes[x->type.dtype].class == DC_unsigned)
+		return upper;
+	/* less than 0 is 2^64 less than what the bits are */
+	Value *zero = number_like(k, x, 0), *less = compare_with(k, DIR_LT, x, 0);
+	upper = make_binary(k, O_sub, upper, make_select(k, less, y, zero));
+	less = compare_with(k, DIR_LT, y, 0);
+	return make_binary(k, O_sub, upper, make_select(k, less, x, zero));
+}
+
+bool
+import_op_mulhi(Import *in, const MlirOp *op, int detail)
+{
+	Make k = in->make;
+
+	(void)detail;
+	if (in->noperands != 2 || !dtype_is_integer(in->operands[0]->type.dtype)
+		|| !type_equal(&in->operands[0]->type, &in->operands[1]->type))
+		return read_wrong(in, op->range, "%s takes 2 operands, of integers", op->name);
+	Value *x = in->operands[0], *y = in->operands[1];
+	DType d = x->type.dtype, wide = integers_of(64, dtypes[d].class);
+	if (dtypes[d].bits == 64) {
+		in->results[0] = upper_of_words(k, x, y);
+		return true;
+	}
+	Value *product = make_convert(k, x, wide);
+	product = make_binary(k, O_mul, product, make_convert(k, y, wide));
+	product = with(k, dtypes[d].class == DC_unsigned ? O_shr : O_sar, product,
+		dtypes[d].bits);
+	in->results[0] = make_convert(k, product, d);
 	return true;
 }
 

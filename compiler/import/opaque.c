@@ -120,6 +120,15 @@ split_windows(Split *q)
 				set_letter(q, t, d, d);
 }
 
+/* What it makes is of no element of its operands: random numbers. */
+static void
+split_made(Split *q)
+{
+	for (int t = q->in->noperands; t < q->n; t++)
+		for (int d = 0; d < q->types[t].rank; d++)
+			set_letter(q, t, d, d);
+}
+
 /* The dims of a reduction that are left. */
 static void
 split_reduce(Split *q)
@@ -232,6 +241,7 @@ static const struct Splitter {
 	{"stablehlo.cholesky", split_matrices},
 	{"stablehlo.custom_call", split_call},
 	{"stablehlo.triangular_solve", split_matrices},
+	{"stablehlo.rng", split_made},
 	{"stablehlo.reduce_window", split_windows},
 	{"stablehlo.select_and_scatter", split_windows},
 	{"stablehlo.reduce", split_reduce},

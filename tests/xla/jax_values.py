@@ -368,6 +368,17 @@ def alike(x, y, z):
     return first, called(jnp.sort(z, 1), other), shard_alike(row, y > 0)[1], looped
 
 
+def upper_halves(x, y):
+    """Of products, of each width: numbers all over the dtype, its least and greatest."""
+    made = []
+    for dtype in (jnp.int8, jnp.uint8, jnp.int16, jnp.uint16, jnp.int32, jnp.uint32, jnp.int64, jnp.uint64)[:8 if jax.config.jax_enable_x64 else 6]:
+        ends = jnp.iinfo(dtype)
+        a, b = (v.astype(dtype) * jnp.asarray(ends.max // 7 * 4 + 3, dtype) for v in (x, y))
+        a = jnp.where(x == 0, jnp.asarray(ends.min, dtype), jnp.where(x == 7, jnp.asarray(ends.max, dtype), a))
+        made += [lax.mulhi(a, b), lax.mulhi(a, a), lax.mulhi(a, jnp.full_like(a, jnp.asarray(ends.max, dtype)))]
+    return made
+
+
 def switched(i, x):
     """More branches than stand in each other, of the first, the last, some between and none."""
     branches = [lambda v, k=k: v * k + jnp.sin(v) for k in range(70)]
@@ -521,6 +532,8 @@ MORE = {
                           AT((8, 8), None, "model", dtype=jnp.complex64)),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alike": (alike, AT((8, 16), "data", "model"), AT((8, 16)), AT((8, 16), None, "model")),
+    **{name: (upper_halves, AT((8, 16), "data", None, dtype=jnp.int32), AT((8, 16), None, "model", dtype=jnp.int32))
+       for name in ("upper_halves", "upper_halves64")},
     "switched": (switched, AT((1,), dtype=jnp.int32), AT((8, 4), "data", None)),
     "composed": (composed, AT((8, 16), "data", None), AT((16, 8))),
     "alone": (alone, AT((4, 4))),
@@ -533,8 +546,9 @@ MORE = {
 
 # Of whole tensors, for XLA's partitioner is wrong about them: a convolution of batch groups whose
 # features are split, a running maximum beside others along a dim that is, the gradient of windows'
-# greatest rows beside other gradients.
-WHOLE = ("convolutions_of_features", "rows_backward", "running", "running_apart", "complex_functions")
+# greatest rows beside other gradients; it partitions no chlo.mulhi.
+UNPARTITIONED = ("upper_halves", "upper_halves64")
+WHOLE = ("convolutions_of_features", "rows_backward", "running", "running_apart", "complex_functions", *UNPARTITIONED)
 
 
 # What is rounded to few digits, and so may be one in the last place off; what `exp` is taken of, of
