@@ -226,6 +226,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		const MlirParam *param = block->params.v[i];
 		const MlirAttr *sharding;
 		const char *path = place_path(in, param->place), *name;
+		const char *text = place_text(in, param->place);
 		Type type;
 		if (!type_read(in, function, param->type, &type)
 			|| !own_sharding(in, function, "arg_attrs", i, param->type->rank,
@@ -240,7 +241,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->pair = type_is_complex(param->type);
 		if (sharding && !sharding_read(in, sharding, type.rank, v->pair, &v->placement))
 			return false;
-		name = told_name(in, place_text(in, param->place), path);
+		name = told_name(in, text, path);
 		if (!asked_of(in, name, v, &v->placement, &v->annotated)
 			|| !axes_divide(in, name, v))
 			return false;
@@ -250,7 +251,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->hosted =
 			memory && memory->kind == MLIR_string && memory_is_host(memory->text);
 		args[i] = v;
-		table_set(in->module->python, v->name, (void *)place_text(in, param->place));
+		table_set(in->module->python, v->name, (void *)(text ? text : path));
 		add_named(in, name, v);
 	}
 	return true;
