@@ -251,6 +251,8 @@ add_copies_forward(const Proposals *found, Proposal *proposal, const Placed *pla
 			if (x->type.rank != v->type.rank
 				|| !python_can_say(m, x, &placed->placement))
 				return false;
+			if (!python_can_place(m, x))
+				continue; /* in the loop that the expression is */
 			add_once(found->arena, proposal, x, &placed->placement);
 			add_kind(made, found->arena, x);
 			add_sources(sources, &walked, found->arena, op);
