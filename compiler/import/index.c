@@ -193,7 +193,7 @@ find_block(const Value *x, const Value *index, const SliceDims *says, const int6
 	for (int i = 0; i < says->where.n; i++) {
 		int64_t d = says->where.v[i], at;
 		if (d < 0 || d >= x->type.rank || !find_number(index, i, &at) || at < 0
-			|| at + sizes[d] > x->type.dims[d])
+			|| at > x->type.dims[d] - sizes[d])
 			return false;
 		start[d] = at;
 	}

@@ -159,7 +159,9 @@ padding_that_pays(Module *m)
 					   })
 					 .bytes;
 	arena_image_free(before);
-	return bytes[PAD_inferred] <= bytes[PAD_written] ? PAD_inferred : PAD_written;
+	return bytes[PAD_inferred] <= bytes[PAD_written] && bytes[PAD_inferred] < INT64_MAX
+		? PAD_inferred
+		: PAD_written;
 }
 
 /* With all that is shared. */

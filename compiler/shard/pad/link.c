@@ -394,6 +394,14 @@ may_be_uneven(const Padder *p)
 	return false;
 }
 
+/* By their numbers. */
+static void
+list_values(Padder *p)
+{
+	p->nprogram = p->nvalues = p->module->nvalues;
+	p->program = module_values(p->module, p->arena);
+}
+
 /* What is given and what results have their true sizes, and so does what is in manual
    functions.  NULL: that is all. */
 static Placement **
@@ -402,6 +410,7 @@ inferred_placements(Padder *p)
 	Placement **placed = placed_unevenly(p->module);
 	bool some = false;
 
+	list_values(p); /* they have other numbers now */
 	for (int i = 0; i < p->nprogram; i++) {
 		const Value *v = p->program[i];
 		if (!v->def || v->def->kind == O_output || block_manual(v->block))
@@ -421,8 +430,7 @@ pad_find_classes(Padder *p)
 	bool uneven = false;
 
 	module_number(m);
-	p->nprogram = p->nvalues = m->nvalues;
-	p->program = module_values(m, p->arena);
+	list_values(p);
 	for (int i = 0; i < p->nprogram; i++) {
 		const Value *v = p->program[i];
 		if (!padded && v->unpadded && (v->def || !v->block->parent))

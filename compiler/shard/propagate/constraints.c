@@ -62,12 +62,23 @@ constraints_on_joined(Propagation *g)
 	return on;
 }
 
+static void
+rewire(Propagation *g, Op *op, int operand, const Op *constraint)
+{
+	Rewired rewired = {.op = op, .operand = operand, .original = op->operands[operand]};
+
+	APPEND(g->arena, g->rewired, g->nrewired, rewired);
+	op->operands[operand] = constraint->results[0];
+}
+
 /* Directly behind what it is on. */
 static void
-move_behind_operand(Op *op)
+move_behind_operand(Propagation *g, Op *op)
 {
 	const Value *v = op->operands[0];
+	Rewired moved = {.op = op, .operand = -1, .next = op->next};
 
+	APPEND(g->arena, g->rewired, g->nrewired, moved);
 	op_remove(op);
 	op_insert_before(v->def ? v->def->next : v->block->first, op);
 }
@@ -92,11 +103,11 @@ use_constrained(Propagation *g)
 		for (int i = 0; i < op->noperands; i++) {
 			const Op *constraint = on[op->operands[i]->id];
 			if (constraint && constraint != op && !hands_on(op, i))
-				op->operands[i] = constraint->results[0];
+				rewire(g, op, i, constraint);
 		}
 	for (int i = 0; i < g->module->nvalues; i++)
 		if (on[i])
-			move_behind_operand(on[i]);
+			move_behind_operand(g, on[i]);
 	module_number(g->module);
 }
 
@@ -156,11 +167,25 @@ use_last_of_chains(Propagation *g)
 		for (int i = 0; i < op->noperands && !gives; i++) {
 			const Op *last = last_of[op->operands[i]->id];
 			if (last)
-				op->operands[i] = last->results[0];
+				rewire(g, op, i, last);
 		}
 		const Value *v = chained(op, &uses);
 		if (v)
 			last_of[v->id] = op;
+	}
+}
+
+void
+undo_rewired(Propagation *g)
+{
+	while (g->nrewired > 0) {
+		const Rewired *r = &g->rewired[--g->nrewired];
+		if (r->operand >= 0) {
+			r->op->operands[r->operand] = r->original;
+		} else {
+			op_remove(r->op);
+			op_insert_before(r->next, r->op);
+		}
 	}
 }
 

@@ -221,6 +221,7 @@ placed_unevenly(Module *m)
 	Propagation g = {.module = m, .arena = arena_new(), .projection.uneven = true};
 
 	place_clusters(&g);
+	undo_rewired(&g);
 	undo_copies(&g);
 	Value **values = g.values;
 	int n = m->nvalues;

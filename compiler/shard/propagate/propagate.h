@@ -54,6 +54,15 @@ typedef struct Copy {
 	Value *original, *copy;
 } Copy;
 
+/* What uses a constraint's result instead of what that is on, or a constraint that stands
+   directly behind that (operand -1). */
+typedef struct Rewired {
+	Op *op;
+	int operand;
+	Value *original;
+	Op *next; /* before which it stood */
+} Rewired;
+
 /* What is written about the values of a root, while they are united. */
 typedef struct Annotation {
 	Value *by; /* NULL: nothing */
@@ -124,6 +133,8 @@ typedef struct Propagation {
 	int step; /* global counter */
 	Copy *copies;
 	int ncopies;
+	Rewired *rewired;
+	int nrewired;
 	Projection projection;
 } Propagation;
 
@@ -131,6 +142,7 @@ typedef struct Propagation {
 /* Before the ops are collected; the module is numbered, and is numbered again. */
 void use_constrained(Propagation *g);
 void use_last_of_chains(Propagation *g);
+void undo_rewired(Propagation *g); /* both, to the last */
 void copy_constraints(Propagation *g);
 
 /* factors.c */
