@@ -169,10 +169,12 @@ void check_carried(Propagation *g);
 /* step.c: true if some holder grew */
 bool step(Projection *p, Strategy strategy, const Way *way);
 
-/* clusters.c */
+/* copies.c */
 void split_constants(Propagation *g);
 void merge_constants(Propagation *g);
 void undo_copies(Propagation *g); /* all of them */
+
+/* clusters.c */
 void build_clusters(Propagation *g);
 /* Fills `cluster` of `ops` from `cluster_of`. */
 void locate_tensors(Propagation *g);
