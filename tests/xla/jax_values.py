@@ -469,11 +469,26 @@ def byte_products(x, w):
     return x.astype(w.dtype) @ w, jnp.sum(x.astype(w.dtype), 0)
 
 
+def of_constants(x, w, q, k):
+    """A mask, an identity and tables of positions, of users that are placed in different ways."""
+    mask = jnp.arange(8)[:, None] >= jnp.arange(8)[None]
+    places = jnp.sin(jnp.arange(8.)[:, None] / jnp.arange(1, 9.))
+    angles = jnp.arange(16.)[:, None] * jnp.exp(-jnp.arange(4.))
+    sines, cosines = jnp.sin(angles)[:, None], jnp.cos(angles)[:, None]
+
+    def turned(v):
+        return jnp.concatenate([v[..., :4] * cosines - v[..., 4:] * sines, v[..., 4:] * cosines + v[..., :4] * sines], -1)
+    return jnp.where(mask, x, 0) + places, jnp.where(mask, w, 0) + places, turned(q), turned(k), \
+        jnp.eye(8) + x, jnp.eye(8) * w, jnp.where(jnp.tril(jnp.ones((8, 8), bool)), w, -1e9)
+
+
 AT = programs.at
 BYTE_FLOATS = ("e4m3fn", "e5m2", "e4m3", "e3m4", "e5m2fnuz", "e4m3fnuz", "e4m3b11fnuz")
 HEADS = AT((4, 16, 8, 16), "data", None, "model", None)
 MORE = {
     "attention": (attention, HEADS, HEADS, HEADS),
+    "of_constants": (of_constants, AT((8, 8), "data", "model"), AT((8, 8), "model", "data"),
+                     AT((4, 16, 8, 8), "data", "model", None, None), AT((4, 16, 8, 8), "data", None, "model", None)),
     "choices": (choices, AT((8, 8), "data", None)),
     "rows": (rows, AT((8, 32), "data", "model"), AT((32,), "model")),
     "steps_of_their_own": (steps_of_their_own, AT((8, 13)), AT((8, 13), dtype=jnp.int32)),

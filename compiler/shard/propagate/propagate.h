@@ -47,11 +47,12 @@ enum { LEVELS = 5 }; /* order.c */
 
 typedef enum Strategy { BASIC, AGGRESSIVE, STRATEGY_COUNT } Strategy;
 
-/* A copy of a constant made for one of its uses. */
+/* A copy made for one use of what costs nothing to make again. */
 typedef struct Copy {
 	Op *user;
 	int operand;
 	Value *original, *copy;
+	bool beside; /* it stands next to its original, not before the user */
 } Copy;
 
 /* What uses a constraint's result instead of what that is on, or a constraint that stands
