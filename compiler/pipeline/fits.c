@@ -159,9 +159,13 @@ padding_that_pays(Module *m)
 					   })
 					 .bytes;
 	arena_image_free(before);
-	return bytes[PAD_inferred] <= bytes[PAD_written] && bytes[PAD_inferred] < INT64_MAX
-		? PAD_inferred
-		: PAD_written;
+	bool pays =
+		bytes[PAD_inferred] <= bytes[PAD_written] && bytes[PAD_inferred] < INT64_MAX;
+	Padding padding = pays ? PAD_inferred : PAD_written;
+	Precedents *known = module_precedents(m);
+	if (known->padding == PAD_asked)
+		known->padding = padding;
+	return padding;
 }
 
 /* With all that is shared. */

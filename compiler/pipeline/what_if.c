@@ -7,7 +7,7 @@
  * processes as there are processors; the text is read once.  Of a long program what pays
  * of foresight, which is most of what a plan takes to find out, is not asked for each: it is
  * what paid for the program as it is, and with the annotation written no more is received
- * than was told.  So are the trips of loops that are beside each other.
+ * than was told.  So are the trips of loops that are beside each other, and the padding.
  */
 #include <signal.h>
 #include <string.h>
@@ -124,9 +124,9 @@ read_silently(Session *s, const char *text, size_t n)
 
 /* Brings the program with the change to L_fused; false if it can't be. */
 static bool
-compile_changed(Module *m, const Change *change)
+compile_changed(Module *m, const Change *change, Padding padding)
 {
-	static const PipelineOptions silent = {.verified = true};
+	PipelineOptions silent = {.verified = true, .padding = padding};
 	int failures = 0;
 
 	for (int i = 0; i < change->nplaced; i++)
@@ -176,6 +176,7 @@ typedef struct Trials {
 	Sharing sharing;  /* with so much shared, */
 	Sharing first;	  /* at first with so much */
 	Foresight foresight;
+	Padding padding;
 	int64_t limit;	   /* bytes of memory */
 	Answer *answers;   /* all processes share them, */
 	int64_t *received; /* and these: by trial, of each place */
@@ -225,7 +226,7 @@ try_change(Trials *all, int i)
 		m->sharing = all->sharing;
 		m->foresight = all->foresight;
 	}
-	if (!m || !compile_changed(m, change))
+	if (!m || !compile_changed(m, change, all->padding))
 		return false;
 	answer->outcome = outcome_of(m, plan_build(m), timeline_walk(m, m->arena));
 	answer->shared = m->shared;
@@ -352,6 +353,8 @@ what_ifs(const WhatIfs *asked, Trial *const *trials, int ntrials)
 		m->precedents = as_is->precedents;
 	if (is_long)
 		t.foresight = as_is->foresight;
+	if (is_long && as_is->precedents)
+		t.padding = as_is->precedents->padding;
 	if (as_is->precedents)
 		as_is->precedents->trips_stay = is_long;
 	t.first = is_long && as_is->sharing ? as_is->sharing : SHARE_all;
@@ -374,7 +377,7 @@ what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 {
 	Session *s = session_new();
 	Module *m = read_silently(s, text, n);
-	bool can_be = m && compile_changed(m, change);
+	bool can_be = m && compile_changed(m, change, PAD_asked);
 
 	if (can_be)
 		*outcome = outcome_of(m, plan_build(m), timeline_walk(m, m->arena));
@@ -409,7 +412,7 @@ exposures_of(const char *text, size_t n, Arena *a, int *nexposures)
 {
 	Session *s = session_new();
 	Module *m = read_silently(s, text, n);
-	bool can_be = m && compile_changed(m, &(Change){0});
+	bool can_be = m && compile_changed(m, &(Change){0}, PAD_asked);
 	const Timeline *timeline = can_be ? timeline_walk(m, m->arena) : NULL;
 	Exposure *all = NULL;
 

@@ -116,6 +116,7 @@ typedef struct Precedents {
 	int runs;	 /* of the partitioner, so far */
 	Table *trips; /* what was decided of the trips of loops (pipeline/pays.c), or NULL; */
 	bool trips_stay; /* ... what is tried now has them so */
+	Padding padding; /* that paid for the program as it is; PAD_asked: it was not asked */
 } Precedents;
 /* The module's, or new ones. */
 Precedents *module_precedents(Module *m);
