@@ -34,8 +34,8 @@ typedef struct shdrt_dot_loop {
  * Floats: blocks 0 means that a and b are of the type of c, f32 or f64, and
  * that BLAS can read them: one of their strides is 1.  Else blocks of them
  * are converted into scratch memory, sums are kept in f32 (f64 if c is f64)
- * and rounded once.  Integers wrap in the type of c.  With `add` the product,
- * rounded, is added to what is in c.
+ * and rounded once.  Integers wrap in the type of c.  With `add` the product
+ * is added to what is in c, after it is rounded where it is.
  */
 typedef struct shdrt_dot {
 	shdrt_dtype in, out;

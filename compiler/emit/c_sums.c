@@ -6,7 +6,8 @@
  *   let b = x[4:8] @ w[4:8];       shdrt_dot_run(&dots[1], ..., y)     .add = 1
  *   let y = a + b;                 nothing, but it takes its time
  *
- * Every product is rounded before it is added, as it would be by itself.
+ * A product that is rounded is so before it is added, as it would be by itself; of f32 and
+ * f64 the library adds to what is there.
  */
 #include "emit/c.h"
 #include "ir/flow.h"
@@ -46,16 +47,26 @@ find_terms(Emitter *e, const Op *op, const Value **terms)
 	return sum && at == 0 && (terms[0] = loaded(op, k, sum));
 }
 
-/* A product that is made for that step alone, after another one of its terms. */
+/* Is all that it reads made in its block, for it alone?  Asked before its loops are. */
 static bool
-is_added(Emitter *e, const Op *op, const Value *term, const Value *before)
+reads_its_own(const Emitter *e, const Op *op)
 {
-	const Op *product = term->def, *earlier = before->def;
+	bool own = op->noperands > 1;
+
+	for (int i = 0; i < op->noperands && own; i++) {
+		const Value *v = op->operands[i];
+		own = v->def && v->def->block == op->block && e->sums.uses[v->id] == 1;
+	}
+	return own;
+}
+
+/* A product that is made after another one of the terms. */
+static bool
+is_added(Emitter *e, const Op *product, const Op *earlier)
+{
 	const int *at = e->plan->lives->at;
 
-	return product && earlier && product->block == op->block && earlier->block == op->block
-		&& e->sums.uses[term->id] == 1 && e->sums.uses[before->id] == 1
-		&& at[product->id] > at[earlier->id] && product->nresults == 1
+	return at[product->id] > at[earlier->id] && product->nresults == 1
 		&& op_is_step(product) && (product->kind == O_dot || op_is_fusion(product))
 		&& only_kernel(e, product, KERNEL_dot);
 }
@@ -69,7 +80,7 @@ find_sum(Emitter *e, const Op *op)
 	if (!find_terms(e, op, terms) || !plan_shares(e->plan, terms[0], op->results[0]))
 		return;
 	for (int i = 1; i < n; i++)
-		if (!is_added(e, op, terms[i], terms[i - 1]))
+		if (!is_added(e, terms[i]->def, terms[i - 1]->def))
 			return;
 	for (int i = 1; i < n; i++)
 		e->sums.of[terms[i]->def->id] = op->results[0];
@@ -89,7 +100,7 @@ find_sums(Emitter *e)
 			e->sums.uses[l->step[s]->operands[i]->id]++;
 	for (int s = 0; s < l->n; s++) {
 		arena_reset(e->step);
-		if (op_is_fusion(l->step[s]) && l->step[s]->noperands > 1)
+		if (op_is_fusion(l->step[s]) && reads_its_own(e, l->step[s]))
 			find_sum(e, l->step[s]);
 	}
 }
