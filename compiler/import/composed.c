@@ -56,6 +56,15 @@ import_op_angle(Import *in, const MlirOp *op, int kind)
 	return true;
 }
 
+/* Two operands of one type, of such a dtype. */
+static bool
+takes_pair(Import *in, const MlirOp *op, bool (*is_such)(DType), const char *such)
+{
+	return (in->noperands == 2 && is_such(in->operands[0]->type.dtype)
+		       && type_equal(&in->operands[0]->type, &in->operands[1]->type))
+		|| read_wrong(in, op->range, "%s takes 2 operands, of %s", op->name, such);
+}
+
 /* Away from zero the bits are one more, towards it one less; at zero the sign changes. */
 bool
 import_op_next_after(Import *in, const MlirOp *op, int detail)
@@ -63,9 +72,8 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 	Make k = in->make;
 
 	(void)detail;
-	if (in->noperands != 2 || !dtype_is_float(in->operands[0]->type.dtype)
-		|| !type_equal(&in->operands[0]->type, &in->operands[1]->type))
-		return read_wrong(in, op->range, "%s takes 2 operands, of floats", op->name);
+	if (!takes_pair(in, op, dtype_is_float, "floats"))
+		return false;
 	Value *x = in->operands[0], *y = in->operands[1], *zero = number_like(k, x, 0);
 	DType d = x->type.dtype;
 	Value *bits = make_bitcast(k, x, integers_of(dtypes[d].bits, DC_signed));
@@ -115,9 +123,8 @@ import_op_mulhi(Import *in, const MlirOp *op, int detail)
 	Make k = in->make;
 
 	(void)detail;
-	if (in->noperands != 2 || !dtype_is_integer(in->operands[0]->type.dtype)
-		|| !type_equal(&in->operands[0]->type, &in->operands[1]->type))
-		return read_wrong(in, op->range, "%s takes 2 operands, of integers", op->name);
+	if (!takes_pair(in, op, dtype_is_integer, "integers"))
+		return false;
 	Value *x = in->operands[0], *y = in->operands[1];
 	DType d = x->type.dtype, wide = integers_of(64, dtypes[d].class);
 	if (dtypes[d].bits == 64) {
