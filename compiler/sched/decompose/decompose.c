@@ -120,17 +120,41 @@ note_exposed(const Trial *trial, const Timeline *timeline)
 	}
 }
 
-/* With all its dots. */
 static bool
-is_within(const Span *span, const Einsum *e)
+is_in(const Span *span, const Op *op)
 {
-	int first = e->collective->id, last = first;
+	return op->id >= span->first->id && op->id < span->end->id;
+}
 
-	for (int i = 0; i < e->ndots; i++) {
-		first = e->dots[i]->id < first ? e->dots[i]->id : first;
-		last = e->dots[i]->id > last ? e->dots[i]->id : last;
-	}
-	return first >= span->first->id && last < span->end->id;
+static int
+ops_within(const Span *span, Arena *a, Op ***list, int n)
+{
+	Op **kept = NEW_ARRAY(a, Op *, n + 1);
+	int nkept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (is_in(span, (*list)[i]))
+			kept[nkept++] = (*list)[i];
+	*list = kept;
+	return nkept;
+}
+
+/* What there is of it: of the dots that read what is gathered those behind may be far away, as
+   a gradient's are.  False: no product with its collective. */
+static bool
+is_within(const Span *span, Einsum *e, Arena *a)
+{
+	int *dims = NEW_ARRAY(a, int, e->ndots), n = 0;
+
+	for (int i = 0; i < e->ndots; i++)
+		if (is_in(span, e->dots[i]))
+			dims[n++] = e->dims[i];
+	e->dims = dims;
+	e->ndots = ops_within(span, a, &e->dots, e->ndots);
+	e->nbetween = ops_within(span, a, &e->between, e->nbetween);
+	e->naside = ops_within(span, a, &e->aside, e->naside);
+	e->nafter = ops_within(span, a, &e->after, e->nafter);
+	return e->ndots && is_in(span, e->collective);
 }
 
 /* A sum that the program has far behind its product may be made as soon as that is. */
@@ -159,13 +183,11 @@ cut_to_span(Trial *trial)
 
 	for (int i = 0; i < trial->einsums.n; i++)
 		bring_near(span, &trial->einsums.v[i]);
-	for (int i = 0; i < trial->einsums.n; i++)
-		if (is_within(span, &trial->einsums.v[i])) {
-			Einsum e = trial->einsums.v[i];
-			while (e.nafter && e.after[e.nafter - 1]->id >= span->end->id)
-				e.nafter--;
+	for (int i = 0; i < trial->einsums.n; i++) {
+		Einsum e = trial->einsums.v[i];
+		if (is_within(span, &e, d->arena))
 			APPEND(d->arena, within.v, within.n, e);
-		}
+	}
 	trial->einsums = within;
 	d->rings.offsets = table_new(d->arena);
 	window_cut(d->module, span->first, span->end);
