@@ -1,10 +1,10 @@
 /*
- * decompose.h - products whose operand is gathered, or whose result is a part of a sum,
+ * decompose.h - products whose operand is gathered, or whose result is, or is a part of a sum,
  * and rings that do both a piece at a time.
  *
  *   Einsum   an all-gather or all-to-all and the dots that alone read it, or a dot and the
- *            reduce-scatter, all-reduce or all-to-all that alone reads it; what stands
- *            between them works along the dim that is cut element by element
+ *            collective that alone reads it; what stands between them works along the dim
+ *            that is cut element by element
  *   Way      how its pieces go round, or in how many parts it is done
  */
 #ifndef SHDC_DECOMPOSE_H

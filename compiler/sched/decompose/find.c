@@ -113,9 +113,15 @@ add(Finding *f, Einsum e)
 }
 
 static bool
+reduces(const Op *collective)
+{
+	return collective->kind == O_reduce_scatter || collective->kind == O_all_reduce;
+}
+
+static bool
 adds_up(const Op *collective)
 {
-	return op_int(collective, A_combiner) == C_add;
+	return reduces(collective) && op_int(collective, A_combiner) == C_add;
 }
 
 static bool
@@ -285,7 +291,7 @@ find_gathered(Finding *f, Op *gather)
 	add(f, e);
 }
 
-/* ---- summed, or exchanged --------------------------------------------------- */
+/* ---- a product whose result moves ------------------------------------------ */
 
 /* Of an all-reduce the longest dim that has pieces; -1: none has. */
 static int
@@ -310,7 +316,7 @@ summed_turns(const Einsum *e)
 	const Type *type = &e->dots[0]->results[0]->type;
 	Cut last;
 
-	if (e->collective->kind == O_all_to_all || e->dim < 0)
+	if (!adds_up(e->collective) || e->dim < 0)
 		return false;
 	for (int d = 0; d < type->rank; d++)
 		if (between_cut(e, (Cut){d, 1}, axes_size(e->collective->axes), &last)
@@ -352,8 +358,8 @@ find_summed(Finding *f, Op *dot)
 	if (!find_between(f, &w) || w.nends > 1)
 		return;
 	Op *sum = w.ends[0];
-	bool sums = sum->kind == O_reduce_scatter || sum->kind == O_all_reduce;
-	if (axes_size(sum->axes) < 2 || (sums ? !adds_up(sum) : sum->kind != O_all_to_all))
+	bool exchanges = sum->kind == O_all_gather || sum->kind == O_all_to_all;
+	if (axes_size(sum->axes) < 2 || (!exchanges && !adds_up(sum)))
 		return;
 	e.collective = sum;
 	e.dim = dim_to_scatter(sum);
