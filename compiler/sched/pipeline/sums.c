@@ -8,7 +8,7 @@
  *
  * So it can be left to the next trip, and be beside its products.  What is summed is the same,
  * if all devices write at the same places and the stack holds nothing else: all of it is
- * written, or it begins with what changes no sum.
+ * written, or it begins with what changes no sum.  So it is with a stack that is gathered.
  */
 #include "ir/make.h"
 #include "sched/fuse/fuse.h"
@@ -102,7 +102,17 @@ writes_all(const Op *update, const Value *counter, const Staged *s, bool *same)
 
 /* ---- what can be summed so --------------------------------------------------------------- */
 
-/* All elements are one number, which changes no sum. */
+/* What a stack begins with: it changes no sum, and is what is gathered of it. */
+static int64_t
+identity_of(const Op *collective)
+{
+	int64_t combiner =
+		collective->kind == O_all_gather ? C_add : op_int(collective, A_combiner);
+
+	return combiner_identity(combiner, collective->results[0]->type.dtype);
+}
+
+/* All elements are that number. */
 static bool
 is_identity(const Value *v, const Op *collective)
 {
@@ -111,19 +121,17 @@ is_identity(const Value *v, const Op *collective)
 	if (op && op->kind == O_broadcast && !op->operands[0]->type.rank)
 		op = op->operands[0]->def;
 	return op && op->kind == O_constant && !op->results[0]->type.rank
-		&& op_int(op, A_value)
-		== combiner_identity(op_int(collective, A_combiner), v->type.dtype);
+		&& op_int(op, A_value) == identity_of(collective);
 }
 
-/* A sum is a part of the stack that has a part of each slice. */
+/* A dim that is scattered, or gathered, is as long in each slice as in the stack. */
 static bool
 goes_by_slices(const Op *collective, const Op *update)
 {
 	if (collective->kind == O_all_reduce)
 		return true;
 	int64_t dim = op_int(collective, A_dim);
-	return collective->kind == O_reduce_scatter
-		&& update->operands[1]->type.dims[dim] == update->results[0]->type.dims[dim];
+	return update->operands[1]->type.dims[dim] == update->results[0]->type.dims[dim];
 }
 
 /* The loop's stack is read by what writes it alone.  Uses are counted. */
@@ -140,14 +148,21 @@ is_for_sum(const Op *loop, int i, const Op *update)
 }
 
 static bool
+may_be_sliced(const Op *collective)
+{
+	return collective->kind == O_all_reduce || collective->kind == O_reduce_scatter
+		|| collective->kind == O_all_gather;
+}
+
+static bool
 find_sum(Op *collective, StackSum *sum)
 {
 	Staged s = {0};
 	bool same;
 	Op *loop = collective->noperands ? collective->operands[0]->def : NULL;
 
-	if ((collective->kind != O_all_reduce && collective->kind != O_reduce_scatter) || !loop
-		|| !op_is_loop(loop) || loop->block != collective->block || is_manual_loop(loop)
+	if (!may_be_sliced(collective) || !loop || !op_is_loop(loop)
+		|| loop->block != collective->block || is_manual_loop(loop)
 		|| !loop_is_counted(loop, &s) || s.trips < 2)
 		return false;
 	int i = collective->operands[0]->index;
@@ -259,8 +274,7 @@ apply(Module *m, const StackSum *sum)
 {
 	Op *loop = sum->loop;
 	Value stack = *sum->collective->results[0], *result = loop->results[sum->index];
-	int64_t identity =
-		combiner_identity(op_int(sum->collective, A_combiner), stack.type.dtype);
+	int64_t identity = identity_of(sum->collective);
 
 	value_replace_uses(m, sum->collective->results[0], result);
 	for (int i = 0; i < m->nnamed; i++)
