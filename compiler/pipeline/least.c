@@ -12,7 +12,8 @@ typedef struct Least {
 	int64_t *least; /* both processes have it */
 } Least;
 
-/* All that may be begun early or end late; false: there is none. */
+/* All that may be begun early or end late, and first trips before their loops; false: there is
+   none. */
 static bool
 put_trips_apart(Module *m)
 {
@@ -23,9 +24,11 @@ put_trips_apart(Module *m)
 	if (moves.n)
 		branch_moves_apply(m, &moves);
 	pipelining_find(m, &p);
-	for (int i = 0; i < p.n; i++)
+	for (int i = 0; i < p.n; i++) {
+		p.loops[i].first_before = p.loops[i].begins_with;
 		for (int c = 0; c < p.loops[i].n; c++)
 			p.loops[i].candidates[c].taken = true;
+	}
 	return pipelining_apply(&p);
 }
 

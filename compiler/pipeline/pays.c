@@ -17,8 +17,8 @@
 typedef struct Tried {
 	bool through;
 	int64_t time, peak;
-	/* of the candidates, one loop after the other, where nothing is taken: else there are
-	   copies of them */
+	/* of the candidates, one loop after the other, and what each loop begins with, where
+	   nothing is taken: else there are copies of them */
 	int64_t exposed[];
 } Tried;
 
@@ -77,18 +77,31 @@ try_it(void *data, int64_t i)
 	for (int k = 0; k < p->n; k++)
 		for (int c = 0; c < p->loops[k].n; c++)
 			t->tried->exposed[n++] = exposed[p->loops[k].candidates[c].op->id];
+	for (int k = 0; k < p->n; k++, n++)
+		if (p->loops[k].begins_with)
+			t->tried->exposed[n] = exposed[p->loops[k].begins_with->id];
+}
+
+static int
+count_candidates(const Pipelining *p)
+{
+	int n = 0;
+
+	for (int i = 0; i < p->n; i++)
+		n += p->loops[i].n;
+	return n;
 }
 
 static size_t
-tried_bytes(int n)
+tried_bytes(const Pipelining *p)
 {
-	return sizeof(Tried) + (size_t)n * sizeof(int64_t);
+	return sizeof(Tried) + (size_t)(count_candidates(p) + p->n) * sizeof(int64_t);
 }
 
 static Tried *
-tried_so(Try t, int n)
+tried_so(Try t)
 {
-	t.tried = shared_new(tried_bytes(n));
+	t.tried = shared_new(tried_bytes(t.pipelining));
 	if (!t.tried || !work_apart(try_it, &t))
 		out_of_memory();
 	if (!t.tried->through)
@@ -97,19 +110,19 @@ tried_so(Try t, int n)
 }
 
 static Tried *
-tried_new(Module *m, const Pipelining *p, int n, bool spare)
+tried_new(Module *m, const Pipelining *p, bool spare)
 {
-	return tried_so((Try){.module = m, .pipelining = p, .spare = spare}, n);
+	return tried_so((Try){.module = m, .pipelining = p, .spare = spare});
 }
 
 /* With products in pieces. */
 static Tried
-tried_in_pieces(Module *m, const Pipelining *p, int n)
+tried_in_pieces(Module *m, const Pipelining *p)
 {
-	Tried *shared = tried_so((Try){.module = m, .pipelining = p, .pieces = true}, n);
+	Tried *shared = tried_so((Try){.module = m, .pipelining = p, .pieces = true});
 	Tried tried = {shared->through, shared->time, shared->peak};
 
-	shared_free(shared, tried_bytes(n));
+	shared_free(shared, tried_bytes(p));
 	return tried;
 }
 
@@ -127,10 +140,10 @@ take(const Pipelining *p, const bool *taken)
 static void
 tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 {
-	Tried *spare = tried_new(m, p, n, true);
+	Tried *spare = tried_new(m, p, true);
 	OtherTrip why = spare->time < plain->time ? TRIP_memory : TRIP_dearer;
 
-	shared_free(spare, tried_bytes(n));
+	shared_free(spare, tried_bytes(p));
 	n = 0;
 	for (int i = 0; i < p->n; i++)
 		for (int c = 0; c < p->loops[i].n; c++)
@@ -141,7 +154,7 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 /* Where products are done a piece at a time those of the first trip and the last are outside of
    their loops, if it takes no longer before any is. */
 static void
-choose_apart(Module *m, Pipelining *p, int n, int64_t limit, int64_t *least, int64_t *peak)
+choose_apart(Module *m, Pipelining *p, int64_t limit, int64_t *least, int64_t *peak)
 {
 	bool any = false;
 
@@ -152,7 +165,7 @@ choose_apart(Module *m, Pipelining *p, int n, int64_t limit, int64_t *least, int
 		return;
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].apart = true;
-	Tried *tried = tried_new(m, p, n, false);
+	Tried *tried = tried_new(m, p, false);
 	bool pays = tried->time <= *least && tried->peak <= limit;
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].apart = pays;
@@ -160,7 +173,31 @@ choose_apart(Module *m, Pipelining *p, int n, int64_t limit, int64_t *least, int
 		*least = tried->time;
 		*peak = tried->peak;
 	}
-	shared_free(tried, tried_bytes(n));
+	shared_free(tried, tried_bytes(p));
+}
+
+/* Of loops that begin with what is moved right before them, where nothing hides that, the first
+   trips are before them if that is quicker: all or none. */
+static void
+choose_first_before(Module *m, Pipelining *p, const Tried *plain, int64_t limit, int64_t *least,
+	int64_t *peak)
+{
+	const int64_t *exposed = plain->exposed + count_candidates(p);
+	bool any = false;
+
+	for (int i = 0; i < p->n; i++)
+		any |= p->loops[i].first_before = exposed[i] > 0;
+	if (!any)
+		return;
+	Tried *tried = tried_new(m, p, false);
+	bool pays = tried->time < *least && tried->peak <= limit;
+	for (int i = 0; i < p->n; i++)
+		p->loops[i].first_before &= pays;
+	if (pays) {
+		*least = tried->time;
+		*peak = tried->peak;
+	}
+	shared_free(tried, tried_bytes(p));
 }
 
 /* What trips beside each other hold, pieces may lack: where memory is almost full and products
@@ -176,11 +213,11 @@ keep_room(Module *m, Pipelining *p, const bool *best, int n, Tried taken, int64_
 	if (!any || !overlaps[m->overlap].divides || taken.peak <= limit - limit / ALMOST)
 		return;
 	take(p, none);
-	const Tried plain = tried_in_pieces(m, p, n);
+	const Tried plain = tried_in_pieces(m, p);
 	take(p, best);
 	if (plain.time >= taken.time || plain.peak > limit)
 		return;
-	const Tried beside = tried_in_pieces(m, p, n);
+	const Tried beside = tried_in_pieces(m, p);
 	if (beside.peak <= limit && beside.time <= plain.time)
 		return;
 	take(p, none);
@@ -218,13 +255,15 @@ apart_key(Arena *a, const PipelinedLoop *loop)
 }
 
 static const char *
+first_key(Arena *a, const PipelinedLoop *loop)
+{
+	return arena_printf(a, "first before %s", line_key(a, loop->op));
+}
+
+static const char *
 count_key(Arena *a, const Pipelining *p)
 {
-	int n = 0;
-
-	for (int i = 0; i < p->n; i++)
-		n += p->loops[i].n;
-	return arena_printf(a, "%d in all", n);
+	return arena_printf(a, "%d in all", count_candidates(p));
 }
 
 /* Of the program as it is, for those that are tried otherwise.  Of alike ones all that one
@@ -249,6 +288,8 @@ note_decided(Module *m, const Pipelining *p)
 		}
 		if (loop->apart)
 			table_set(known->trips, apart_key(a, loop), m);
+		if (loop->first_before)
+			table_set(known->trips, first_key(a, loop), m);
 	}
 }
 
@@ -274,13 +315,14 @@ take_decided(const Precedents *known, Pipelining *p)
 		for (int c = 0; c < loop->n; c++)
 			loop->candidates[c].taken = decided_of(known, p, i, c) == decided_taken;
 		loop->apart = table_get(known->trips, apart_key(p->arena, loop)) != NULL;
+		loop->first_before = table_get(known->trips, first_key(p->arena, loop)) != NULL;
 	}
 	return all;
 }
 
 /* False, where they are to be asked for. */
 static bool
-trips_were_decided(Module *m, Pipelining *p, int n, Tried *takes)
+trips_were_decided(Module *m, Pipelining *p, Tried *takes)
 {
 	const Precedents *known = m->precedents;
 
@@ -288,9 +330,9 @@ trips_were_decided(Module *m, Pipelining *p, int n, Tried *takes)
 		return false;
 	if (!takes)
 		return true;
-	Tried *tried = tried_new(m, p, n, false);
+	Tried *tried = tried_new(m, p, false);
 	*takes = (Tried){.through = true, .time = tried->time, .peak = tried->peak};
-	shared_free(tried, tried_bytes(n));
+	shared_free(tried, tried_bytes(p));
 	return true;
 }
 
@@ -300,13 +342,11 @@ static void
 choose_trips(Module *m, Pipelining *p, Tried *takes)
 {
 	enum { EXPOSED, ALL, TRIES };
-	int n = 0, exposed = 0;
+	int n = count_candidates(p), exposed = 0;
 
-	for (int i = 0; i < p->n; i++)
-		n += p->loops[i].n;
-	if (trips_were_decided(m, p, n, takes))
+	if (trips_were_decided(m, p, takes))
 		return;
-	Tried *plain = tried_new(m, p, n, false);
+	Tried *plain = tried_new(m, p, false);
 	int64_t least = plain->time, peak = plain->peak;
 	int64_t limit = greater(peak, m->mesh.target->hbm_bytes);
 	bool *best = NEW_ARRAY(p->arena, bool, n), *taken = NEW_ARRAY(p->arena, bool, n);
@@ -316,25 +356,26 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		for (int i = 0; i < n; i++)
 			taken[i] = t == ALL || plain->exposed[i] > 0;
 		take(p, taken);
-		Tried *tried = tried_new(m, p, n, false);
+		Tried *tried = tried_new(m, p, false);
 		if (tried->time < least && tried->peak <= limit) {
 			least = tried->time;
 			peak = tried->peak;
 			for (int i = 0; i < n; i++)
 				best[i] = taken[i];
 		}
-		shared_free(tried, tried_bytes(n));
+		shared_free(tried, tried_bytes(p));
 	}
 	if (!takes && !m->unnamed && exposed && least == plain->time)
 		tell_why_not(m, p, plain, n);
 	take(p, best);
-	choose_apart(m, p, n, limit, &least, &peak);
+	choose_first_before(m, p, plain, limit, &least, &peak);
+	choose_apart(m, p, limit, &least, &peak);
 	const Tried run = {.through = true, .time = least, .peak = peak};
 	if (takes)
 		*takes = run;
 	else
 		keep_room(m, p, best, n, run, limit);
-	shared_free(plain, tried_bytes(n));
+	shared_free(plain, tried_bytes(p));
 }
 
 void

@@ -25,6 +25,10 @@ typedef struct PipelinedLoop {
 	Pipelined *candidates;
 	int n;
 	bool apart; /* einsums of the first trip and the last are outside of it */
+	/* Of one without candidates: a collective right before it that it begins with, and
+	   whether the first trip is before the loop, beside that. */
+	Op *begins_with;
+	bool first_before;
 } PipelinedLoop;
 
 /* The loops of a module that have some, an outer one before those in it. */

@@ -43,7 +43,7 @@ def moved(found, fusion):
 
 
 def is_summed(found, around, fusion):
-    """Is it a sum over devices, and no more, that goes to its place in a stack?"""
+    """Is it a sum over devices, or what they have, and no more, that goes to its place in a stack?"""
     body = found[fusion.attribute("calls").strip("%")]
     if body[-1].op != "dynamic-update-slice":
         return False
@@ -55,7 +55,7 @@ def is_summed(found, around, fusion):
     made = around.get(fusion.operands[[i for i in body if i.op == "parameter"].index(part)])
     while made and made.op == "reshape":
         made = around.get(made.operands[0])
-    return bool(made and re.match("(all-reduce|reduce-scatter)(-done)?$", made.op))
+    return bool(made and re.match("(all-reduce|reduce-scatter|all-gather)(-done)?$", made.op))
 
 
 def is_to_be_summed(found, around, fusion):
@@ -75,7 +75,7 @@ def is_to_be_summed(found, around, fusion):
 
 def copied(text, sums=True):
     """{name of the step: bytes}; `sums`: with slices that are summed over devices by themselves,
-    and sums that go to their places in a stack"""
+    and what comes of a collective and goes to its place in a stack"""
     found, entry = stats.computations(text)
     steps = {}
 

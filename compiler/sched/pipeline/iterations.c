@@ -10,6 +10,7 @@
  * that after it; first comes what is late, for it changes what the next trip carries on.
  * The loop has two iterations a round: what is made in the first for the second has a
  * buffer, what is made in the second another, which the first of the next round frees.
+ * Where only the first trip is before the loop, nothing is, and a round is one iteration.
  *
  * Trips in the loop are counted as in its first round: W[2] is made in it and carried on as
  * W[1], which the first iteration reads.  After the last round, n of them, W[1] is W[1 + 2n].
@@ -18,7 +19,7 @@
 #include "sched/fuse/fuse.h"
 #include "sched/pipeline/pipeline.h"
 
-enum { ROUND = 2, ALWAYS = -1 /* in place of a trip: what the loop hands on */ };
+enum { ALWAYS = -1 /* in place of a trip: what the loop hands on */ };
 
 /* What the ops of a trip have become. */
 typedef struct Trip {
@@ -45,8 +46,8 @@ typedef struct Writing {
 	const Staged *s;
 	Arena *arena;
 	Part head, round, tail;
-	Op *loop; /* NULL: too few trips for one */
-	int64_t rounds;
+	Op *loop;		    /* NULL: too few trips for one */
+	int64_t rounds, round_size; /* iterations of a round */
 	Carried *carried;
 	int ncarried;
 } Writing;
@@ -102,7 +103,7 @@ from_before(Writing *w, const Part *part, Value *v, int64_t trip)
 {
 	if (part == &w->head)
 		die("pipeline: %s of trip %lld is not there", v->name, (long long)trip);
-	int i = carry(w, v, part == &w->tail ? trip - w->rounds * ROUND : trip);
+	int i = carry(w, v, part == &w->tail ? trip - w->rounds * w->round_size : trip);
 	return part == &w->tail ? w->loop->results[i] : w->loop->bodies[LOOP_BODY]->params[i];
 }
 
@@ -129,7 +130,7 @@ static Value *
 param_of(Writing *w, Part *part, Value *v, int64_t trip)
 {
 	const Op *loop = w->s->loop->op;
-	bool first = trip == (part == &w->tail ? w->rounds * ROUND : 0);
+	bool first = trip == (part == &w->tail ? w->rounds * w->round_size : 0);
 
 	if (is_handed_on(w->s, v))
 		return part == &w->round ? from_before(w, part, v, ALWAYS)
@@ -244,14 +245,14 @@ end_loop(Writing *w)
 	const Staged *s = w->s;
 	Block *condition = w->loop->bodies[LOOP_CONDITION], *body = w->loop->bodies[LOOP_BODY];
 	Make k = w->round.k;
-	int64_t end = w->round.begin + w->rounds * ROUND;
+	int64_t end = w->round.begin + w->rounds * w->round_size;
 	Value **next = NULL;
 	int n = 0;
 
-	APPEND(w->arena, next, n, counter_of(w, &w->round, w->round.begin + ROUND));
+	APPEND(w->arena, next, n, counter_of(w, &w->round, w->round.begin + w->round_size));
 	for (int i = 0; i < w->ncarried; i++) {
 		const Carried *c = &w->carried[i];
-		int64_t trip = c->trip == ALWAYS ? ALWAYS : c->trip + ROUND;
+		int64_t trip = c->trip == ALWAYS ? ALWAYS : c->trip + w->round_size;
 		APPEND(w->arena, next, n,
 			c->trip == ALWAYS ? body->params[i + 1]
 					  : value_of(w, &w->round, c->value, trip));
@@ -338,17 +339,19 @@ iterations_write(const Staged *s)
 	Module *m = old->module;
 	Writing w = {.s = s, .arena = s->arena, .head = {.k = make_before(old)}};
 	int64_t ahead = s->most - s->least, end = s->trips + ahead;
-	int64_t begin = ahead + apart(s, true), rest = ahead + apart(s, false);
+	int64_t begin = ahead + (s->loop->first_before || apart(s, true));
+	int64_t rest = ahead + apart(s, false);
 	Part *last = &w.head;
 
-	w.rounds = end > begin + rest ? (end - begin - rest) / ROUND : 0;
+	w.round_size = ahead ? 2 : 1; /* nothing has two buffers that take turns */
+	w.rounds = end > begin + rest ? (end - begin - rest) / w.round_size : 0;
 	if (w.rounds > 1) {
 		write_iterations(&w, &w.head, begin);
 		begin_loop(&w);
-		write_iterations(&w, &w.round, begin + ROUND);
+		write_iterations(&w, &w.round, begin + w.round_size);
 		w.tail = w.head;
 		w.tail.trips = NULL;
-		w.tail.now = w.tail.begin = begin + w.rounds * ROUND;
+		w.tail.now = w.tail.begin = begin + w.rounds * w.round_size;
 		last = &w.tail;
 	}
 	write_iterations(&w, last, end);

@@ -292,7 +292,7 @@ stages_find(Staged *s)
 
 	for (int i = 0; i < s->loop->n; i++)
 		taken |= s->loop->candidates[i].taken;
-	if (!taken || !loop_is_counted(loop, s))
+	if ((!taken && !s->loop->first_before) || !loop_is_counted(loop, s))
 		return false;
 	Search search = search_begin(s->arena, loop);
 	s->body = search.body;
@@ -310,7 +310,9 @@ stages_find(Staged *s)
 		s->least = stage >= 0 && stage < s->least ? stage : s->least;
 		s->most = stage > s->most ? stage : s->most;
 	}
-	return s->least < s->most && s->trips > s->most - s->least && keeps_places(&search, s);
+	return s->loop->first_before
+		|| (s->least < s->most && s->trips > s->most - s->least
+			&& keeps_places(&search, s));
 }
 
 /* ---- the loops of a module ------------------------------------------------------------ */
@@ -405,6 +407,19 @@ keep_possible(PipelinedLoop *loop, Arena *a)
 	loop->n = kept;
 }
 
+/* Right before it, and handed to its first trip; NULL: none is. */
+static Op *
+find_before(const Op *loop)
+{
+	for (int i = 0; i < loop->noperands; i++) {
+		Op *def = loop->operands[i]->def;
+		if (def && def->block == loop->block && op_communicates(def)
+			&& def->nresults == 1)
+			return def;
+	}
+	return NULL;
+}
+
 void
 pipelining_find(Module *m, Pipelining *p)
 {
@@ -424,7 +439,8 @@ pipelining_find(Module *m, Pipelining *p)
 		tell_of_branches(search.body, false);
 		add_candidates(&search, &loop, p->arena);
 		keep_possible(&loop, a);
-		if (loop.n)
+		loop.begins_with = loop.n ? NULL : find_before(op);
+		if (loop.n || loop.begins_with)
 			APPEND(p->arena, p->loops, p->n, loop);
 		arena_free(a);
 	}
