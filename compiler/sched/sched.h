@@ -105,6 +105,8 @@ bool fuse(Module *m);
 /* Requires L_fused and module_number(); leaves L_scheduled.  Always true.  If asked for, a
    remark for collectives that could be one transfer and are not. */
 bool overlap(Module *m, bool remarks);
+/* The same; would a run be quicker, to see, if a device had more memory? */
+bool overlap_lacks_memory(Module *m);
 /* From L_fused on, of a program that was read: false after diagnostics, at `where`. */
 bool fused_check(Module *m, Range where);
 

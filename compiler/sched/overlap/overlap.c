@@ -779,6 +779,15 @@ has_loops(const Module *m)
 	return op != NULL;
 }
 
+/* Would it be quicker, to see, if a device had more memory? */
+static bool
+lacks_memory(Scheduled is, int64_t serial)
+{
+	int64_t time = is.kept ? is.time : serial;
+
+	return lesser(is.least, serial) < time - time / SMALL;
+}
+
 /* What was to be had if a device had more memory, where that is to be seen; its loops may then
    have trips beside each other that they have not now. */
 static void
@@ -787,8 +796,6 @@ tell_full(Module *m, Scheduled is, int64_t serial)
 	int64_t time = is.kept ? is.time : serial, free = lesser(is.least, serial);
 	Text t = {0};
 
-	if (free >= time - time / SMALL)
-		return;
 	text_add(&t, "with more memory a run takes about ");
 	text_picoseconds(&t, free);
 	if (overlaps[m->overlap].pipelines && has_loops(m))
@@ -815,7 +822,8 @@ name_begun(Module *m)
 		}
 }
 
-static void
+/* Whether it lacks memory. */
+static bool
 schedule_module(Module *m, Scheduling *s, Offers *offers)
 {
 	Made made = {.by = s};
@@ -830,24 +838,40 @@ schedule_module(Module *m, Scheduling *s, Offers *offers)
 	m->unnamed = unnamed;
 	if (!unnamed)
 		name_begun(m);
-	if (!offers)
-		return;
-	offers_tell(offers, m);
-	tell_full(m, is, s->serial);
+	bool lacks = lacks_memory(is, s->serial);
+	if (offers)
+		offers_tell(offers, m);
+	if (offers && lacks)
+		tell_full(m, is, s->serial);
+	return lacks;
+}
+
+static bool
+overlap_module(Module *m, bool remarks)
+{
+	Arena *a = arena_new();
+	Offers offers = {.arena = a};
+	bool lacks = false;
+
+	m->level = L_scheduled;
+	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m)) {
+		Scheduling *s = scheduling_new(m, a);
+		lacks = schedule_module(m, s, remarks ? &offers : NULL);
+		scheduling_free(s);
+	}
+	arena_free(a);
+	return lacks;
 }
 
 bool
 overlap(Module *m, bool remarks)
 {
-	Arena *a = arena_new();
-	Offers offers = {.arena = a};
-
-	m->level = L_scheduled;
-	if (overlaps[m->overlap].begins != BEGINS_none && has_transfers(m)) {
-		Scheduling *s = scheduling_new(m, a);
-		schedule_module(m, s, remarks ? &offers : NULL);
-		scheduling_free(s);
-	}
-	arena_free(a);
+	overlap_module(m, remarks);
 	return true;
+}
+
+bool
+overlap_lacks_memory(Module *m)
+{
+	return overlap_module(m, false);
 }
