@@ -15,247 +15,15 @@
 #include <string.h>
 #include "cost/timeline.h"
 #include "ir/flow.h"
-#include "memory/plan.h"
-#include "sched/decompose/decompose.h"
+#include "ir/targets.h"
+#include "sched/decompose/trials.h"
 #include "sched/sched.h"
 
 enum {
-	MOST_TRIES = 60, /* of one program */
-	PLACES = 3,	 /* of a long one, */
-	REACH = 300,	 /* ... each with so many ops before and behind */
-	LONG = 10 * REACH,
-	MANY = 8, /* einsums of a class */
+	PLACES = 3, /* of a long one, */
+	MANY = 8,   /* einsums of a class */
 	VARIANTS = 2 * WAYS,
 };
-
-/* What a run takes, in picoseconds and bytes; -1: it was not found out. */
-typedef struct Outcome {
-	int64_t time, lower, peak, joins, copied;
-	int64_t exposed[]; /* of the collective of each einsum that is asked for */
-} Outcome;
-
-/* Einsums that are alike. */
-typedef struct Class {
-	const Einsum *first;
-	int n;
-	int64_t exposed; /* of all */
-} Class;
-
-typedef struct Decomposing {
-	Module *module;
-	Arena *arena;
-	Rings rings;
-	Table *exposed; /* int64_t, by op_key() */
-	Table *seen;	/* keys of classes that were tried */
-	int tries;
-	int64_t time, lower;
-	int64_t limit;	/* bytes that a device may need, */
-	int64_t copied; /* ... and that may be copied: as many as before */
-	bool remarks, changed;
-	Einsums stopped; /* by what stands between, where that is told */
-	int ops;	 /* of the entry */
-} Decomposing;
-
-/* Ops of the entry, without `end`. */
-typedef struct Span {
-	Op *first, *end;
-} Span;
-
-/* ---- trials -------------------------------------------------------------- */
-
-typedef struct Trial {
-	Decomposing *d;
-	Einsums einsums;
-	const char *key; /* of those that become rings; NULL: none */
-	Way way;
-	bool joined; /* to the rings before them */
-	Span span;   /* all there is of the program; nothing: all of it */
-	Outcome *outcome;
-} Trial;
-
-/* A ring that was built before may have taken one of its dots. */
-static bool
-is_there(const Einsum *e)
-{
-	bool there = e->collective->block != NULL;
-
-	for (int i = 0; i < e->ndots; i++)
-		there &= e->dots[i]->block != NULL;
-	for (int i = 0; i < e->nbetween; i++)
-		there &= e->between[i]->block != NULL;
-	return there;
-}
-
-static void
-build_class(Decomposing *d, Einsums all, const char *key, Way way)
-{
-	rings_begin(&d->rings, d->module);
-	for (int i = 0; i < all.n; i++)
-		if (!strcmp(all.v[i].key, key) && is_there(&all.v[i]))
-			ring_build(&d->rings, &all.v[i], way);
-	rings_end(&d->rings, d->module);
-}
-
-/* It is the same op once the program is fused and in order. */
-static const char *
-op_key(Arena *a, const Op *collective)
-{
-	return arena_printf(a, "%p", (const void *)collective);
-}
-
-static void
-note_exposed(const Trial *trial, const Timeline *timeline)
-{
-	Arena *a = timeline->module->arena;
-	Table *numbers = table_new(a);
-
-	for (int i = 0; i < trial->einsums.n; i++)
-		table_set(numbers, op_key(a, trial->einsums.v[i].collective),
-			&trial->outcome->exposed[i]);
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
-		int64_t *exposed = s->moves ? table_get(numbers, op_key(a, s->op)) : NULL;
-		if (exposed)
-			*exposed = s->exposed;
-	}
-}
-
-static bool
-is_in(const Span *span, const Op *op)
-{
-	return op->id >= span->first->id && op->id < span->end->id;
-}
-
-static int
-ops_within(const Span *span, Arena *a, Op ***list, int n)
-{
-	Op **kept = NEW_ARRAY(a, Op *, n + 1);
-	int nkept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (is_in(span, (*list)[i]))
-			kept[nkept++] = (*list)[i];
-	*list = kept;
-	return nkept;
-}
-
-/* What there is of it: of the dots that read what is gathered those behind may be far away, as
-   a gradient's are.  False: no product with its collective. */
-static bool
-is_within(const Span *span, Einsum *e, Arena *a)
-{
-	int *dims = NEW_ARRAY(a, int, e->ndots), n = 0;
-
-	for (int i = 0; i < e->ndots; i++)
-		if (is_in(span, e->dots[i]))
-			dims[n++] = e->dims[i];
-	e->dims = dims;
-	e->ndots = ops_within(span, a, &e->dots, e->ndots);
-	e->nbetween = ops_within(span, a, &e->between, e->nbetween);
-	e->naside = ops_within(span, a, &e->aside, e->naside);
-	e->nafter = ops_within(span, a, &e->after, e->nafter);
-	return e->ndots && is_in(span, e->collective);
-}
-
-/* A sum that the program has far behind its product may be made as soon as that is. */
-static void
-bring_near(Span *span, const Einsum *e)
-{
-	Op *dot = e->dots[0], *sum = e->collective;
-
-	if (sum->operands[0] != dot->results[0] || dot->id < span->first->id
-		|| dot->id >= span->end->id || sum->id < span->end->id)
-		return;
-	if (span->end == sum)
-		span->end = sum->next;
-	op_remove(sum);
-	op_insert_before(dot->next, sum);
-	sum->id = dot->id;
-}
-
-/* The program is its span alone, and so are the einsums. */
-static void
-cut_to_span(Trial *trial)
-{
-	Decomposing *d = trial->d;
-	Span *span = &trial->span;
-	Einsums within = {0};
-
-	for (int i = 0; i < trial->einsums.n; i++)
-		bring_near(span, &trial->einsums.v[i]);
-	for (int i = 0; i < trial->einsums.n; i++) {
-		Einsum e = trial->einsums.v[i];
-		if (is_within(span, &e, d->arena))
-			APPEND(d->arena, within.v, within.n, e);
-	}
-	trial->einsums = within;
-	d->rings.offsets = table_new(d->arena);
-	window_cut(d->module, span->first, span->end);
-}
-
-/* Of the program as it is: what is exposed, and the least that a run takes. */
-static void
-note_plain(const Trial *trial)
-{
-	Module *m = trial->d->module;
-	const Timeline *timeline = timeline_build(m, m->arena);
-
-	note_exposed(trial, timeline);
-	trial->outcome->lower = timeline->lower;
-	trial->outcome->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
-}
-
-/* In a copy of this process the module is nobody else's. */
-static void
-attempt(void *data, int64_t i)
-{
-	Trial *trial = (Trial *)data + i;
-	Module *m = trial->d->module;
-	Outcome *outcome = trial->outcome;
-
-	module_hide(m);
-	if (trial->span.first)
-		cut_to_span(trial);
-	if (trial->key)
-		build_class(trial->d, trial->einsums, trial->key, trial->way);
-	if (trial->joined)
-		outcome->joins = rings_join(m, m->arena);
-	fuse(m);
-	outcome->copied = copied_bytes(m);
-	overlap(m, false);
-	const Plan *plan = plan_build(m);
-	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
-	if (trial->key || trial->span.first)
-		outcome->time = timeline_time(m);
-	else
-		note_plain(trial);
-}
-
-/* Each in a copy of this process, as many at a time as there are processors. */
-static void
-run_trials(Trial *trials, int n)
-{
-	size_t each = sizeof(Outcome) + sizeof(int64_t) * (size_t)trials->einsums.n;
-	char *outcomes = shared_new((size_t)n * each);
-
-	if (!outcomes)
-		out_of_memory();
-	for (int i = 0; i < n; i++) {
-		trials[i].outcome = (Outcome *)(outcomes + (size_t)i * each);
-		trials[i].outcome->time = -1;
-	}
-	work_share(&(Workload){.n = n,
-		.piece = attempt,
-		.data = trials,
-		.alone = true,
-		.elsewhere = true});
-	for (int i = 0; i < n; i++) {
-		trials[i].outcome = arena_copy(trials->d->arena, trials[i].outcome, each);
-		if (trials[i].outcome->time < 0)
-			die("what a run takes was not found out");
-	}
-	shared_free(outcomes, (size_t)n * each);
-}
 
 /* ---- remarks ------------------------------------------------------------- */
 
@@ -321,12 +89,6 @@ text_stop(Text *t, const Op *stop, bool beside)
 	text_op(t, stop);
 	if (!own)
 		text_add(t, beside ? " reads it, too" : " is between them");
-}
-
-static void
-text_way(Text *t, Way way, bool joined)
-{
-	text_printf(t, "%s%s", way_names[way], joined ? " joined to the one before" : "");
 }
 
 /* ---- classes ------------------------------------------------------------- */
@@ -396,7 +158,7 @@ find_places(const Decomposing *d, Einsums all, const Class *class, Span *places)
 		if (!strcmp(all.v[i].key, class->first->key)
 			&& all.v[i].collective->block == d->module->entry)
 			line[n++] = all.v[i].dots[0];
-	if (n < class->n || n < MANY || d->ops < LONG)
+	if (n < class->n || n < MANY || !is_long(d))
 		return false;
 	for (int i = 0; i < PLACES; i++) {
 		Op *middle = line[(2 * i + 1) * n / (2 * PLACES)];
@@ -431,12 +193,8 @@ list_variants(Decomposing *d, Einsums all, const Einsum *e, Trial *variants)
 	variants[n++] = (Trial){.d = d, .einsums = all};
 	for (Way way = 0; way <= WAY_halves; way++)
 		for (int joined = 0; joined < 2 && ring_goes(e, way); joined++)
-			if (!joined || (d->changed && way < WAY_loop))
-				variants[n++] = (Trial){.d = d,
-					.einsums = all,
-					.key = e->key,
-					.way = way,
-					.joined = joined};
+			if (!joined || (d->done.n && way < WAY_loop))
+				variants[n++] = trial_of(d, all, (Form){e->key, way, joined});
 	return n;
 }
 
@@ -451,9 +209,9 @@ leave_out_slow(Text *t, const Span *places, Trial *variants, int n)
 	for (int i = 1; i < n; i++)
 		if (times[i] < times[0]) {
 			variants[left++] = variants[i];
-		} else if (!variants[i].joined) {
+		} else if (!variants[i].forms->joined) {
 			text_add(t, ", ");
-			text_way(t, variants[i].way, false);
+			text_way(t, variants[i].forms->way, false);
 			text_add(t, " ");
 			text_picoseconds(t, times[i]);
 			text_add(t, " instead of ");
@@ -463,40 +221,37 @@ leave_out_slow(Text *t, const Span *places, Trial *variants, int n)
 	return left;
 }
 
-/* The quickest way so far, and what is said of all. */
+/* The best way so far, and what is said of all. */
 typedef struct Choice {
 	Text *text;
-	int64_t time;
+	int64_t time, peak;
 	int64_t parts; /* what those take that were tried last; 0: none were, or they copy */
-	bool any, joined;
-	Way way;
+	bool any;
+	Form form;
 } Choice;
 
 static void
 weigh(Choice *best, const Trial *trial)
 {
 	const Outcome *o = trial->outcome;
-	bool fits = o->peak <= trial->d->limit;
-	int64_t copied = o->copied - trial->d->copied;
+	const Form *form = trial->forms;
+	Decomposing *d = trial->d;
+	bool fits = o->peak <= d->limit;
+	int64_t copied = o->copied - d->copied;
 
 	text_add(best->text, ", ");
-	text_way(best->text, trial->way, trial->joined);
+	text_way(best->text, form->way, form->joined);
 	text_add(best->text, " ");
 	text_picoseconds(best->text, o->time);
-	text_add(best->text, fits ? "" : " and more than the memory");
-	if (copied > 0) {
-		text_add(best->text, " and copies ");
-		text_traffic(best->text, (double)copied);
-		text_add(best->text, " more");
-	}
-	if (way_parts(trial->way))
+	text_needs(best->text, d, o->peak, copied);
+	if (way_parts(form->way))
 		best->parts = copied > 0 ? 0 : o->time;
-	if (!fits || copied > 0 || o->time >= best->time)
+	if (!fits || copied > 0 || !outcome_is_better(d, o, best->time, best->peak))
 		return;
 	best->time = o->time;
+	best->peak = o->peak;
 	best->any = true;
-	best->joined = trial->joined;
-	best->way = trial->way;
+	best->form = *form;
 }
 
 /* If one can't be joined to the rings before it, none of its class can. */
@@ -509,13 +264,13 @@ try_ways(Choice *best, Trial *variants, int n)
 	bool joins = true;
 
 	for (int i = 0; i < n; i++)
-		if (!variants[i].joined)
+		if (!variants[i].forms->joined)
 			apart[napart++] = variants[i];
 	if (napart)
 		run_trials(apart, napart);
 	d->tries += napart;
 	for (int i = 0, k = 0; i < n; i++)
-		if (!variants[i].joined) {
+		if (!variants[i].forms->joined) {
 			weigh(best, &apart[k++]);
 		} else if (joins) {
 			run_trials(&variants[i], 1);
@@ -535,7 +290,7 @@ try_more_parts(Choice *best, Decomposing *d, Einsums all, const Class *class)
 	int64_t before = d->time;
 
 	for (Way way = WAY_halves + 1; way < WAYS && ring_goes(e, way); way++) {
-		Trial trial = {.d = d, .einsums = all, .key = e->key, .way = way};
+		Trial trial = trial_of(d, all, (Form){e->key, way, false});
 		if (!best->parts || best->parts >= before + class->exposed / 4)
 			break;
 		before = best->parts;
@@ -563,12 +318,36 @@ text_pieces(Text *t, const Einsum *e)
 	}
 }
 
+/* What is told of a class once it is known what is done with others. */
+static void
+note_tried(Decomposing *d, const Einsum *e, const Choice *best)
+{
+	Tried tried = {.where = e->dots[0]->range};
+	Text done = {0};
+
+	text_add(&done, best->any ? "done " : "left as it is");
+	if (best->any)
+		text_way(&done, best->form.way, best->form.joined);
+	tried.told = text_take(best->text, d->arena);
+	tried.done = text_take(&done, d->arena);
+	APPEND(d->arena, d->tried, d->ntried, tried);
+}
+
+static void
+take(Decomposing *d, Einsums all, const Choice *best)
+{
+	form_build(d, all, &best->form);
+	APPEND(d->arena, d->done.v, d->done.n, best->form);
+	d->time = best->time;
+	d->peak = best->peak;
+}
+
 static void
 try_class(Decomposing *d, Einsums all, const Class *class)
 {
 	const Einsum *e = class->first;
 	Text t = {0};
-	Choice best = {.text = &t, .time = d->time};
+	Choice best = {.text = &t, .time = d->time, .peak = d->peak};
 	Trial variants[VARIANTS + 1];
 	Span places[PLACES];
 
@@ -576,6 +355,7 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	text_add(&t, ": ");
 	text_picoseconds(&t, d->time);
 	text_add(&t, " a run as it is");
+	text_needs(&t, d, d->peak, 0);
 	text_pieces(&t, e);
 	int n = list_variants(d, all, e, variants);
 	if (find_places(d, all, class, places))
@@ -583,19 +363,9 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 	if (n > 1)
 		try_ways(&best, variants + 1, n - 1);
 	try_more_parts(&best, d, all, class);
-	text_add(&t, best.any ? ": done " : ": left as it is");
+	note_tried(d, e, &best);
 	if (best.any)
-		text_way(&t, best.way, best.joined);
-	if (d->remarks)
-		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
-	text_free(&t);
-	if (!best.any)
-		return;
-	build_class(d, all, e->key, best.way);
-	if (best.joined)
-		rings_join(d->module, d->arena);
-	d->time = best.time;
-	d->changed = true;
+		take(d, all, &best);
 }
 
 /* ---- the pass ------------------------------------------------------------ */
@@ -615,6 +385,7 @@ index_dtype(const Module *m)
 static void
 start(Decomposing *d, Einsums all)
 {
+	const int64_t most = d->module->mesh.target->hbm_bytes;
 	Trial trial = {.d = d, .einsums = all};
 
 	for (int i = 0; i < d->stopped.n; i++)
@@ -628,9 +399,16 @@ start(Decomposing *d, Einsums all)
 	d->time = plain->time;
 	d->copied = plain->copied;
 	d->lower = plain->lower;
-	d->limit = d->module->mesh.target->hbm_bytes;
-	if (plain->peak > d->limit)
-		d->limit = plain->peak;
+	d->peak = plain->peak;
+	d->limit = greater(most, plain->peak);
+}
+
+static void
+tell_tried(const Decomposing *d)
+{
+	for (int i = 0; i < d->ntried && d->remarks; i++)
+		diag(d->module->session, DIAG_schedule, d->tried[i].where, "%s: %s",
+			d->tried[i].told, d->tried[i].done);
 }
 
 static void
@@ -714,10 +492,12 @@ decompose(Module *m, bool remarks)
 		try_class(&d, all, &class);
 		all = einsums_find(m, a);
 	}
-	if (d.changed) {
+	tell_tried(&d);
+	if (d.done.n) {
 		m->least = d.lower;
 		module_remove_dead(m);
 	}
+	bool changed = d.done.n > 0;
 	arena_free(a);
-	return d.changed;
+	return changed;
 }
