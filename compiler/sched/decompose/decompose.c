@@ -227,6 +227,7 @@ typedef struct Choice {
 	int64_t time, peak;
 	int64_t parts; /* what those take that were tried last; 0: none were, or they copy */
 	bool any;
+	bool copies[WAYS];
 	Form form;
 } Choice;
 
@@ -246,6 +247,8 @@ weigh(Choice *best, const Trial *trial)
 	text_needs(best->text, d, o->peak, copied);
 	if (way_parts(form->way))
 		best->parts = copied > 0 ? 0 : o->time;
+	best->copies[form->way] |= copied > 0;
+	d->lacks_memory |= goes_together(form->way) && (!fits || o->lacks_memory);
 	if (!fits || copied > 0 || !outcome_is_better(d, o, best->time, best->peak))
 		return;
 	best->time = o->time;
@@ -322,20 +325,30 @@ text_pieces(Text *t, const Einsum *e)
 static void
 note_tried(Decomposing *d, const Einsum *e, const Choice *best)
 {
-	Tried tried = {.where = e->dots[0]->range};
-	Text done = {0};
+	Tried tried = {.key = e->key, .where = e->dots[0]->range};
+	Text name = {0}, done = {0};
 
+	text_class(&name, &(Class){.first = e, .n = 1});
 	text_add(&done, best->any ? "done " : "left as it is");
 	if (best->any)
 		text_way(&done, best->form.way, best->form.joined);
+	for (Way way = 0; way < WAYS; way++)
+		tried.goes[way] = goes_together(way) && ring_goes(e, way) && !best->copies[way]
+			&& !(way_parts(way) && best->copies[WAY_halves]);
+	tried.name = text_take(&name, d->arena);
 	tried.told = text_take(best->text, d->arena);
 	tried.done = text_take(&done, d->arena);
 	APPEND(d->arena, d->tried, d->ntried, tried);
 }
 
+/* What may have to be undone is kept. */
 static void
 take(Decomposing *d, Einsums all, const Choice *best)
 {
+	const Module *m = d->module;
+
+	if (!d->done.n && (d->lacks_memory || d->peak > m->mesh.target->hbm_bytes / 2))
+		d->before = arena_image(m->arena);
 	form_build(d, all, &best->form);
 	APPEND(d->arena, d->done.v, d->done.n, best->form);
 	d->time = best->time;
@@ -385,6 +398,7 @@ index_dtype(const Module *m)
 static void
 start(Decomposing *d, Einsums all)
 {
+	enum { ALMOST = 8 }; /* full, but for such a part */
 	const int64_t most = d->module->mesh.target->hbm_bytes;
 	Trial trial = {.d = d, .einsums = all};
 
@@ -401,14 +415,24 @@ start(Decomposing *d, Einsums all)
 	d->lower = plain->lower;
 	d->peak = plain->peak;
 	d->limit = greater(most, plain->peak);
+	d->lacks_memory = plain->lacks_memory
+		|| (plain->peak < INT64_MAX && plain->peak > most - most / ALMOST);
 }
 
+/* Where memory is short what does not pay by itself may pay with others. */
 static void
-tell_tried(const Decomposing *d)
+tell_or_try_together(Decomposing *d, const Outcome *plain)
 {
+	Text t = {0};
+	bool better = d->lacks_memory && d->ntried > 1 && (d->before || !d->done.n)
+		&& try_together(d, plain, &t);
+
 	for (int i = 0; i < d->ntried && d->remarks; i++)
-		diag(d->module->session, DIAG_schedule, d->tried[i].where, "%s: %s",
-			d->tried[i].told, d->tried[i].done);
+		diag(d->module->session, DIAG_schedule, d->tried[i].where, "%s: %s%s",
+			d->tried[i].told, better ? "by itself " : "", d->tried[i].done);
+	if (d->remarks && t.n)
+		diag(d->module->session, DIAG_schedule, d->tried[0].where, "%s", t.s);
+	text_free(&t);
 }
 
 static void
@@ -486,18 +510,21 @@ decompose(Module *m, bool remarks)
 	}
 	if (all.n || d.stopped.n)
 		start(&d, all);
+	const Outcome plain = {.time = d.time, .peak = d.peak};
 	tell_stopped(&d);
 	while (d.tries < MOST_TRIES && next_class(&d, all, &class)) {
 		table_set(d.seen, class.first->key, (void *)class.first->key);
 		try_class(&d, all, &class);
 		all = einsums_find(m, a);
 	}
-	tell_tried(&d);
+	tell_or_try_together(&d, &plain);
 	if (d.done.n) {
 		m->least = d.lower;
 		module_remove_dead(m);
 	}
 	bool changed = d.done.n > 0;
+	if (d.before)
+		arena_image_free(d.before);
 	arena_free(a);
 	return changed;
 }

@@ -178,7 +178,7 @@ attempt(void *data, int64_t i)
 	outcome->joins = forms_build(trial->d, trial->einsums, trial->forms, trial->nforms);
 	fuse(m);
 	outcome->copied = copied_bytes(m);
-	overlap(m, false);
+	outcome->lacks_memory = overlap_lacks_memory(m);
 	const Plan *plan = plan_build(m);
 	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
 	if (trial->nforms || trial->span.first)
@@ -225,6 +225,12 @@ bool
 is_long(const Decomposing *d)
 {
 	return d->ops >= LONG;
+}
+
+bool
+goes_together(Way way)
+{
+	return way != WAY_loop && way != WAY_loop_both;
 }
 
 void

@@ -11,7 +11,7 @@
 #include "sched/decompose/decompose.h"
 
 enum {
-	MOST_TRIES = 60, /* of one program */
+	MOST_TRIES = 60, /* of one program, and as many of several classes at once */
 	REACH = 300,	 /* of a place of a long program, so many ops before and behind */
 	LONG = 10 * REACH,
 };
@@ -19,6 +19,7 @@ enum {
 /* What a run takes, in picoseconds and bytes; -1: it was not found out. */
 typedef struct Outcome {
 	int64_t time, lower, peak, joins, copied;
+	bool lacks_memory;
 	int64_t exposed[]; /* of the collective of each einsum that is asked for */
 } Outcome;
 
@@ -42,9 +43,11 @@ typedef struct Forms {
 
 /* A class that was tried by itself, once others were done in their forms. */
 typedef struct Tried {
+	const char *key, *name;
 	Range where;
 	const char *told; /* of what it takes so */
 	const char *done; /* in which form, as it is told */
+	bool goes[WAYS];  /* and copies nothing more */
 } Tried;
 
 typedef struct Decomposing {
@@ -94,8 +97,14 @@ const char *op_key(Arena *a, const Op *collective);
 bool outcome_is_better(const Decomposing *d, const Outcome *o, int64_t time, int64_t peak);
 
 bool is_long(const Decomposing *d);
+/* Is it tried with other classes, too?  Loops of rings are not. */
+bool goes_together(Way way);
 void text_way(Text *t, Way way, bool joined);
 /* More than there is, or than as it was. */
 void text_needs(Text *t, const Decomposing *d, int64_t peak, int64_t copied);
+
+/* together.c: several classes at once, where memory is short; whether that is better than what
+   was done, and is done now. */
+bool try_together(Decomposing *d, const Outcome *plain, Text *told);
 
 #endif
