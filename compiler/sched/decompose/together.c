@@ -84,8 +84,8 @@ tell_trial(Text *t, const Trial *trial, Way way)
 	text_needs(t, d, o->peak, o->copied - d->copied);
 }
 
-/* All in each way at once; of a long program parts alone, and more as long as that is
-   quicker. */
+/* All in each way at once, but one way round; of a long program parts alone, and more as long
+   as that is quicker. */
 static void
 try_all(Together *best, Text *t)
 {
@@ -94,7 +94,7 @@ try_all(Together *best, Text *t)
 	Way ways[WAYS];
 	int n = 0;
 
-	for (Way way = is_long(d) ? WAY_halves : 0; way < WAYS; way++) {
+	for (Way way = is_long(d) ? WAY_halves : WAY_both; way < WAYS; way++) {
 		Forms forms = goes_together(way) ? all_forms(d, way) : (Forms){0};
 		if (!forms.n)
 			continue;
@@ -146,18 +146,17 @@ way_now(const Together *best, const Tried *tried)
 	return WAYS;
 }
 
-/* As it was, in fewer parts or more, both ways. */
+/* As it was, or in fewer parts or more; what is left or goes round in halves or quarters. */
 static void
 try_otherwise(Together *best, const Tried *tried)
 {
 	const Way now = way_now(best, tried);
+	const bool parts = now >= WAY_halves && now < WAYS;
 	Trial trials[WAYS + 1];
 	int n = 0;
 
-	for (Way way = 0; way <= WAYS; way++) {
-		bool near = way >= WAY_halves && now >= WAY_halves
-			? way + 1 == now || way == now + 1
-			: way != WAY_one;
+	for (Way way = WAY_halves; way <= WAYS; way++) {
+		bool near = parts ? way + 1 == now || way == now + 1 : way <= WAY_quarters;
 		if (way == now || (way < WAYS && !(near && tried->goes[way])))
 			continue;
 		Forms forms = changed(best, tried, way);

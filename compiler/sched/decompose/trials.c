@@ -230,7 +230,7 @@ is_long(const Decomposing *d)
 bool
 goes_together(Way way)
 {
-	return way != WAY_loop && way != WAY_loop_both;
+	return way == WAY_both || way_parts(way);
 }
 
 void

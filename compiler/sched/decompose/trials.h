@@ -97,7 +97,7 @@ const char *op_key(Arena *a, const Op *collective);
 bool outcome_is_better(const Decomposing *d, const Outcome *o, int64_t time, int64_t peak);
 
 bool is_long(const Decomposing *d);
-/* Is it tried with other classes, too?  Loops of rings are not. */
+/* Is it tried with other classes, too?  Of rings those both ways are. */
 bool goes_together(Way way);
 void text_way(Text *t, Way way, bool joined);
 /* More than there is, or than as it was. */
