@@ -176,6 +176,15 @@ make_same(Make k, Value *x)
 	return make_end(k, begin_typed(k, O_convert, x, x->type));
 }
 
+Value *
+make_whole(Make k, Value *x, int dim)
+{
+	x = make_same(k, x);
+	if (x)
+		op_set_int(x->def, A_whole, dim);
+	return x;
+}
+
 bool
 op_changes_nothing(const Op *op)
 {

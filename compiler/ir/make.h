@@ -66,6 +66,7 @@ Value *make_clamp(Make k, Value *low, Value *x, Value *high);
 Value *make_compare(Make k, Direction d, Value *a, Value *b);
 /* An op that changes nothing, whose result may be placed otherwise than x; is it so? */
 Value *make_same(Make k, Value *x);
+Value *make_whole(Make k, Value *x, int dim);
 bool op_changes_nothing(const Op *op);
 Value *make_bitcast(Make k, Value *x, DType dtype);
 Value *make_convert(Make k, Value *x, DType dtype);

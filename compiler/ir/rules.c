@@ -83,7 +83,7 @@ rule_leaf(Rule *r, const Op *op)
 		link_dims(r, F_pass, 0, d, -1, 0);
 }
 
-/* Equal shapes; scalar operands of select and clamp have no dims. */
+/* Equal shapes; scalar operands of select and clamp have no dims; some are to be whole. */
 void
 rule_pointwise(Rule *r, const Op *op)
 {
@@ -91,7 +91,9 @@ rule_pointwise(Rule *r, const Op *op)
 	const Type *type = tensor_type(op, result);
 
 	for (int d = 0; d < type->rank; d++) {
-		int f = rule_factor(r, type->dims[d], F_pass);
+		bool whole = ints_contain(op_ints(op, A_whole), d);
+		int f = rule_factor(r, type->dims[d], whole ? F_replicate : F_pass);
+		r->factors[f].blocked = whole;
 		for (int i = 0; i <= result; i++)
 			if (tensor_type(op, i)->rank == type->rank)
 				rule_place(r, i, d, f);
@@ -112,10 +114,8 @@ rule_broadcast(Rule *r, const Op *op)
 void
 rule_transpose(Rule *r, const Op *op)
 {
-	const Ints *dims = op_ints(op, A_dims);
-
 	for (int d = 0; d < r->rank[1]; d++)
-		link_dims(r, F_pass, 1, d, 0, (int)dims->v[d]);
+		link_dims(r, F_pass, 1, d, 0, (int)op_ints(op, A_dims)->v[d]);
 }
 
 /* One side of a reshape while its dims are peeled from the major end. */

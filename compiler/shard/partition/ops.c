@@ -323,6 +323,17 @@ partition_block(Partitioner *p, Block *b)
 	}
 }
 
+/* Does it add two products of one Fourier transform? */
+static bool
+is_transform(const Op *op)
+{
+	bool all = op->kind == O_add || op->kind == O_sub;
+
+	for (int i = 0; i < op->noperands && all; i++)
+		all &= op->operands[i]->def && op_has(op->operands[i]->def, A_phases);
+	return all;
+}
+
 /* The operand of an op that only changes the order of dims, or the dtype, is drawn in with
    the result: of an einsum, say, the dot. */
 static void
@@ -330,6 +341,9 @@ draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requeste
 {
 	Placement before = *to;
 
+	if (is_transform(op))
+		for (int i = 0; i < op->noperands; i++)
+			draw_in(p, op->operands[i], to, requested);
 	if (op->kind != O_transpose && op->kind != O_convert)
 		return;
 	/* A conversion rounds sums, not parts; what it makes smaller moves behind it. */
@@ -429,4 +443,13 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	draw_operand_in(p, maker, to, requested);
 	if (requested)
 		ask_operand(p, maker, to);
+}
+
+void
+draw_to_user(Partitioner *p, const Op *op)
+{
+	Choice c = plan_alone(p, op);
+	Placement at = choice_tensor(p, &c, 0);
+
+	draw_in(p, op->operands[0], &at, false);
 }

@@ -171,6 +171,9 @@ begin(Partitioner *p, Module *m, Foresight with)
 				move || asks_for_place(op->results[0]));
 	}
 	list_users(p);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op_has(op, A_whole))
+			draw_to_user(p, op);
 	find_later(p);
 	if (with.sums)
 		draw_sums(p);

@@ -226,6 +226,8 @@ void list_users(Partitioner *p);
 bool are_shared(Partitioner *p);
 /* Before an op is planned: where other users of its operands will want these. */
 void find_wants(Partitioner *p, const Op *op);
+/* The plan of an op with its operands where propagation put them. */
+Choice plan_alone(Partitioner *p, const Op *op);
 /* ... one by one; and what each costs. */
 void add_want(Partitioner *p, const Value *v, const Op *user);
 void price_wants(Partitioner *p, const Value *v);
@@ -324,6 +326,8 @@ void find_changes(Partitioner *p, const Block *b, int depth);
 /* A value whose only user moves it need not pass through the placement that
    propagation found for it. */
 void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
+/* ... its operand to where the op has it, planned by itself. */
+void draw_to_user(Partitioner *p, const Op *op);
 /* ... nor one that all users take there. */
 void draw_to(Partitioner *p, Value *v, const Placement *to);
 void partition_param(Partitioner *p, Value *v);

@@ -39,7 +39,7 @@ are_shared(Partitioner *p)
 	return false;
 }
 
-static Choice
+Choice
 plan_alone(Partitioner *p, const Op *op)
 {
 	Guesses guesses = {0};

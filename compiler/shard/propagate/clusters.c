@@ -255,7 +255,8 @@ build_clusters(Propagation *g)
 	}
 	for (int i = 0; i < g->nops; i++) {
 		const Op *op = own_op(g, i);
-		if (!op || op->kind != O_shard_like || op->mode == MODE_backward)
+		if (!op || op->kind != O_shard_like || op->mode == MODE_backward
+			|| op_has(op, A_wish))
 			continue;
 		g->ops[i].alike = true;
 		unite_alike(g, op, op->operands[0], op->results[0]);

@@ -118,7 +118,8 @@ run_backward(Propagation *g)
 static bool
 is_wish(const Op *op)
 {
-	return op && op->kind == O_shard_like && op->mode == MODE_backward;
+	return op && op->kind == O_shard_like
+		&& (op->mode == MODE_backward || op_has(op, A_wish));
 }
 
 /* Of a cotangent that is where it was asked to be, whole or in parts of a sum, no more is
@@ -135,11 +136,23 @@ is_met(const Op *op)
 	return placement_same(&is, &op->results[0]->placement);
 }
 
+/* Has the op dims that are to be whole, and are split? */
+static bool
+has_to_gather(const Op *op)
+{
+	const Ints *whole = op_ints(op, A_whole);
+	bool split = false;
+
+	for (int i = 0; i < whole->n; i++)
+		split |= placement_dim_ways(&op->results[0]->placement, (int)whole->v[i]) > 1;
+	return split;
+}
+
 /* An op that changes nothing, not even where it is. */
 static bool
 is_same(const Op *op)
 {
-	return op && op_changes_nothing(op)
+	return op && op_changes_nothing(op) && !has_to_gather(op)
 		&& placement_equal(&op->operands[0]->placement, &op->results[0]->placement);
 }
 
@@ -193,7 +206,7 @@ grant_wishes(Propagation *g)
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i] = granted(op->operands[i]);
 	for (int i = 0; i < g->nops; i++)
-		if (is_idle(g->ops[i].op))
+		if (is_idle(g->ops[i].op) && g->ops[i].op->block) /* no copy that is merged */
 			op_remove(g->ops[i].op);
 }
 
