@@ -10,7 +10,10 @@
  *   times w^(j2 k1)                transform of n2 along j2: [.., k1, k2]
  *   k = k1 + n1 k2                 [.., k2, k1] as [.., n]
  *
- * Dims that are not transformed are a batch of each product, and may be split.
+ * Dims that are not transformed are a batch of each product, and may be split.  One that is,
+ * is whole on each device before its first product, which both parts of what is made read: x
+ * moves once, and before it is transformed along another dim, where that moves less.  What is
+ * made is placed as x is.
  */
 #include <string.h>
 
@@ -34,8 +37,8 @@ roots(Make k, DType dtype, int64_t rows, int64_t columns, int64_t n, int sign)
 
 	at = make_convert(k, with(k, O_rem, at, (double)n), dtype);
 	Value *angle = with(k, O_mul, at, 2 * 3.14159265358979323846 * sign / (double)n);
-	Complex root = {.real = make_unary(k, O_cos, angle)};
-	root.imaginary = make_unary(k, O_sin, angle);
+	Complex root = {.real = make_whole(k, make_unary(k, O_cos, angle), 1)};
+	root.imaginary = make_whole(k, make_unary(k, O_sin, angle), 1);
 	return root;
 }
 
@@ -44,7 +47,10 @@ product(Make k, Value *x, Value *root, int dim)
 {
 	DotDims dims = {.ncontract = 1, .lhs_contract = {dim}, .rhs_contract = {0}};
 
-	return x && root ? make_dot(k, x, root, &dims, x->type.dtype) : NULL;
+	Value *y = x && root ? make_dot(k, x, root, &dims, x->type.dtype) : NULL;
+	if (y)
+		op_set_int(y->def, A_phases, 2); /* its two parts read x */
+	return y;
 }
 
 /* Dim `dim` of x becomes the columns of w, behind all others.  No imaginary part: it is 0. */
@@ -105,8 +111,9 @@ first_factor(int64_t n)
 	return best;
 }
 
+/* The first `count` of its elements. */
 static Complex
-transform(Make k, Complex x, int sign)
+transform(Make k, Complex x, int sign, int64_t count)
 {
 	if (!x.real)
 		return x;
@@ -115,7 +122,7 @@ transform(Make k, Complex x, int sign)
 	int64_t n = type.dims[last], n1 = n <= LONGEST ? 1 : first_factor(n), n2 = n / n1;
 
 	if (n1 == 1 || rank == MAX_RANK)
-		return transform_dim(k, x, roots(k, type.dtype, n, n, n, sign), last);
+		return transform_dim(k, x, roots(k, type.dtype, n, count, n, sign), last);
 	type.dims[last] = n1, type.dims[rank] = n2;
 	x = reshaped(k, x, rank + 1, type.dims);
 	x = transform_dim(k, x, roots(k, type.dtype, n1, n1, n1, sign), last);
@@ -124,10 +131,35 @@ transform(Make k, Complex x, int sign)
 		return x;
 	w.real = make_spread(k, w.real, last, &x.real->type);
 	w.imaginary = make_spread(k, w.imaginary, last, &x.real->type);
-	x = transform(k, swapped(k, complex_product(k, x, w), last, rank), sign);
+	x = transform(k, swapped(k, complex_product(k, x, w), last, rank), sign, n2);
 	x = swapped(k, x, last, rank);
 	type.dims[last] = n;
-	return reshaped(k, x, rank, type.dims);
+	x = reshaped(k, x, rank, type.dims);
+	x.real = make_slice_dim(k, x.real, last, 0, count, 1);
+	x.imaginary = make_slice_dim(k, x.imaginary, last, 0, count, 1);
+	return x;
+}
+
+/* The last dim is whole on each device before anything is computed of it. */
+static Complex
+whole(Make k, Complex x)
+{
+	int last = x.real ? x.real->type.rank - 1 : 0;
+
+	x.real = make_whole(k, x.real, last);
+	if (x.imaginary)
+		x.imaginary = make_whole(k, x.imaginary, last);
+	return x;
+}
+
+/* y is placed as x is, if nothing says otherwise. */
+static Value *
+like(Make k, Value *y, Value *x)
+{
+	y = make_binary(k, O_shard_like, y, x);
+	if (y)
+		op_set_int(y->def, A_wish, 1);
+	return y;
 }
 
 /* x[.., n / 2 + 1] and what is conjugate to it: [.., n] */
@@ -175,11 +207,40 @@ along(Make k, Complex x, int dim, int sign)
 {
 	int last = x.real ? x.real->type.rank - 1 : 0;
 
-	return swapped(k, transform(k, swapped(k, x, dim, last), sign), dim, last);
+	int64_t n = x.real ? x.real->type.dims[dim] : 0;
+	Complex y = transform(k, whole(k, swapped(k, x, dim, last)), sign, n);
+	y = swapped(k, y, dim, last);
+	y.real = like(k, y.real, x.real);
+	y.imaginary = like(k, y.imaginary, x.imaginary ? x.imaginary : x.real);
+	return y;
 }
 
 typedef enum Kind { FFT, IFFT, RFFT, IRFFT, KINDS } Kind;
 static const char *const kinds[KINDS] = {"FFT", "IFFT", "RFFT", "IRFFT"};
+
+/* The last of them first: of a real x about half of that is made. */
+static Complex
+along_all(Make k, Complex x, Kind kind, int rank, const Numbers *length)
+{
+	int sign = kind == IFFT || kind == IRFFT ? 1 : -1, last = rank - 1;
+	int64_t n = length->v[length->n - 1];
+	double count = 1;
+
+	if (kind == RFFT) /* the rest is conjugate */
+		x = transform(k, whole(k, x), sign, n / 2 + 1);
+	for (int d = last; d >= rank - length->n; d--) {
+		count *= (double)length->v[d - rank + length->n];
+		if (d < last || kind == FFT || kind == IFFT)
+			x = along(k, x, d, sign);
+	}
+	if (kind == IRFFT)
+		x = transform(k, hermitian(k, whole(k, x), n), sign, n);
+	if (sign > 0) {
+		x.real = with(k, O_mul, x.real, 1 / count);
+		x.imaginary = with(k, O_mul, x.imaginary, 1 / count);
+	}
+	return x;
+}
 
 bool
 import_op_fft(Import *in, const MlirOp *op, int detail)
@@ -204,25 +265,7 @@ import_op_fft(Import *in, const MlirOp *op, int detail)
 			return read_opaque(in, op, NULL);
 	Complex x = {.real = pairs ? part_of(k, in->operands[0], 0) : in->operands[0]};
 	x.imaginary = pairs ? part_of(k, in->operands[0], 1) : NULL;
-	int sign = kind == IFFT || kind == IRFFT ? 1 : -1, last = rank - 1;
-	double count = 1;
-	if (kind == RFFT) { /* the rest is conjugate */
-		int64_t half = length.v[length.n - 1] / 2 + 1;
-		x = transform(k, x, sign);
-		x.real = make_slice_dim(k, x.real, last, 0, half, 1);
-		x.imaginary = make_slice_dim(k, x.imaginary, last, 0, half, 1);
-	}
-	for (int d = rank - length.n; d < rank; d++) {
-		count *= (double)length.v[d - rank + length.n];
-		if (d < last || kind == FFT || kind == IFFT)
-			x = along(k, x, d, sign);
-	}
-	if (kind == IRFFT)
-		x = transform(k, hermitian(k, x, length.v[length.n - 1]), sign);
-	if (sign > 0) {
-		x.real = with(k, O_mul, x.real, 1 / count);
-		x.imaginary = with(k, O_mul, x.imaginary, 1 / count);
-	}
+	x = along_all(k, x, (Kind)kind, rank, &length);
 	in->results[0] = kind == IRFFT ? x.real : pair_of(k, x.real, x.imaginary);
 	return in->results[0] != NULL;
 }

@@ -31,7 +31,6 @@ import lowering  # noqa: E402
 COUNTED = "a dim whose elements an index counts is that of a batch, which stays split"
 MOVED_ALONG = "dims that windows move along are whole here"
 GATHERED = "of sizes on the way that no axis divides, which moves less than padding them"
-TRANSFORMED = "what is transformed is products here, summed along its dim, whose axes go no further"
 # What differs, and why.
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
@@ -40,7 +39,6 @@ OTHER_PLACES = {
     ("nothing", "result_0"): "of sizes on the way that no axis divides",
     **{("convolutions_of_rows", "result_%d" % i): MOVED_ALONG for i in (1, 3, 4, 10)},
     **{("rows_between", "result_%d" % i): GATHERED for i in (0, 4)},
-    **{("transforms", "result_%d" % i): TRANSFORMED for i in (1, 4, 5, 6, 7, 8)},
     **{("counted", "result_%d" % i): COUNTED for i in (1, 2, 5, 6)},
 }
 

@@ -453,6 +453,12 @@ def transforms(z, x, y):
         jnp.fft.irfft(z, n=7), jnp.fft.fftn(z.reshape(2, 4, 4, 2), axes=(1, 2, 3))
 
 
+def split_transforms(x, cube):
+    """Of dims that are split, which are gathered once for all dims and parts, or change places."""
+    return jnp.abs(jnp.fft.rfft2(x)), jnp.fft.irfft2(jnp.fft.rfft2(x) * 2, s=x.shape), jnp.abs(jnp.fft.fftn(x)), jnp.fft.hfft(x), \
+        jnp.fft.fft(x, n=20).real, jnp.linalg.norm(jnp.fft.fft(x, axis=0)), jnp.abs(jnp.fft.rfft2(cube)), jnp.abs(jnp.fft.fftn(cube))
+
+
 def scaled(x, w, scales):
     """Blocks of half bytes, each with its power of two."""
     far = x * 2.0 ** jnp.arange(-20, 12)
@@ -545,6 +551,7 @@ MORE = {
                         AT((8, 8), None, "model")),
     "complex_functions": (complex_functions, AT((8, 8), "data", None, dtype=jnp.complex64),
                           AT((8, 8), None, "model", dtype=jnp.complex64)),
+    "split_transforms": (split_transforms, AT((8, 16), "data", "model"), AT((8, 64, 64), None, "data", "model")),
     "transforms": (transforms, AT((8, 8), "data", None, dtype=jnp.complex64), AT((8, 128), "data", None), AT((8, 128), None, "model")),
     "alike": (alike, AT((8, 16), "data", "model"), AT((8, 16)), AT((8, 16), None, "model")),
     **{name: (upper_halves, AT((8, 16), "data", None, dtype=jnp.int32), AT((8, 16), None, "model", dtype=jnp.int32))
