@@ -446,10 +446,15 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 }
 
 void
-draw_to_user(Partitioner *p, const Op *op)
+draw_to_user(Partitioner *p, const Op *op, int operand)
 {
 	Choice c = plan_alone(p, op);
-	Placement at = choice_tensor(p, &c, 0);
+	Placement at = choice_tensor(p, &c, operand), from;
+	Value *v = op->operands[operand];
 
-	draw_in(p, op->operands[0], &at, false);
+	for (; v->uses == 1 && v->def && view_place(v->def, &at, &from); at = from) {
+		draw_to(p, v, &at);
+		v = v->def->operands[0];
+	}
+	draw_in(p, v, &at, false);
 }

@@ -143,6 +143,13 @@ enter_repeated(Partitioner *p, const Planned *planned)
 	arena_reset(p->scratch);
 }
 
+/* Are there dims that it has whole on each device, wherever placements pass? */
+static bool
+wants_whole(const Op *op)
+{
+	return op_has(op, A_whole) || (op->kind == O_extern && !*op->external->library);
+}
+
 /* ---- what is known before ------------------------------------------------------------ */
 
 static void
@@ -172,8 +179,8 @@ begin(Partitioner *p, Module *m, Foresight with)
 	}
 	list_users(p);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op_has(op, A_whole))
-			draw_to_user(p, op);
+		for (int i = 0; i < op->noperands && wants_whole(op); i++)
+			draw_to_user(p, op, i);
 	find_later(p);
 	if (with.sums)
 		draw_sums(p);

@@ -326,8 +326,8 @@ void find_changes(Partitioner *p, const Block *b, int depth);
 /* A value whose only user moves it need not pass through the placement that
    propagation found for it. */
 void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
-/* ... its operand to where the op has it, planned by itself. */
-void draw_to_user(Partitioner *p, const Op *op);
+/* ... an operand to where the op has it, planned by itself. */
+void draw_to_user(Partitioner *p, const Op *op, int operand);
 /* ... nor one that all users take there. */
 void draw_to(Partitioner *p, Value *v, const Placement *to);
 void partition_param(Partitioner *p, Value *v);
