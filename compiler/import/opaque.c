@@ -2,7 +2,8 @@
  * opaque.c - ops that have no counterpart: what they compute is not known, but of what
  * type it is, and which dims of their operands may be split.
  *
- *   stablehlo.cholesky %x : tensor<8x64x64xf32>      an extern, of the rule "a__->a__"
+ *   stablehlo.cholesky %x : tensor<8x64x64xf32>      an extern, of the rule "abc->abc", b and c
+ *                                                    whole on each device
  *
  * They are priced at what they read and write.  No library has them, so that a program
  * with one can be planned, but not run.
@@ -19,6 +20,7 @@ typedef struct Split {
 	int n;
 	Type *types;
 	ExternTerm *terms;
+	uint64_t whole; /* letters along which placements pass, and nothing is split */
 } Split;
 
 static void
@@ -66,10 +68,25 @@ split_sort(Split *q)
 	split_alike(q, &(Numbers){1, {dim < 0 ? dim + rank : dim}});
 }
 
-/* Matrices in the last two dims of operand 0 (three, where numbers are pairs); those before
-   are a batch, which all tensors have that are no scalars. */
+/* Of each tensor the letters of its dims behind the batch: they are whole. */
 static void
-split_matrices(Split *q)
+pass_matrices(Split *q, const char *letters, int batch)
+{
+	for (int t = 0; t < q->n; t++) {
+		for (int d = batch; *letters >= 'a' && *letters <= 'z'; d++, letters++) {
+			int letter = batch + *letters - 'a';
+			set_letter(q, t, d, letter);
+			q->whole |= 1ull << letter;
+		}
+		letters += *letters != '\0';
+	}
+}
+
+/* Matrices in the last two dims of operand 0 (three, where numbers are pairs); those before
+   are a batch, which all tensors have that are no scalars.  Letters: of the dims of matrices,
+   as Shardy has them, "ab ab" of a matrix that becomes one; "": it has none. */
+static void
+split_matrices(Split *q, const char *letters)
 {
 	const Type *whole = &q->types[0];
 	int batch = whole->rank - 2;
@@ -86,11 +103,40 @@ split_matrices(Split *q)
 	for (int t = 0; t < q->n; t++)
 		for (int d = 0; d < batch && q->types[t].rank; d++)
 			set_letter(q, t, d, d);
+	pass_matrices(q, letters, batch);
+}
+
+static void
+split_cholesky(Split *q)
+{
+	split_matrices(q, "ab ab");
+}
+
+/* a x = b, or x a = b: x is along a column, or a row, what the columns of a are. */
+static void
+split_solve(Split *q)
+{
+	bool left = !strcmp(word_of(q->in, q->op, "left_side"), "true");
+	bool as_is = !strcmp(word_of(q->in, q->op, "transpose_a"), "NO_TRANSPOSE");
+
+	if (left)
+		split_matrices(q, as_is ? "ac ab cb" : "ca ab cb");
+	else
+		split_matrices(q, as_is ? "cb ab ac" : "bc ab ac");
 }
 
 /* Calls of linear algebra, by what their names begin with: lapack_sgeqrf_ffi. */
-static const char *const algebra[] = {"lapack_", "cusolver_", "hipsolver_", "Eigh", "Qr",
-	"ProductOfElementaryHouseholderReflectors", "LuDecomposition"};
+static const struct Algebra {
+	const char *name, *letters;
+} algebra[] = {
+	{"lapack_", ""},
+	{"cusolver_", ""},
+	{"hipsolver_", ""},
+	{"LuDecomposition", ""},
+	{"Eigh", "ab ab b"},
+	{"Qr", "ab ab c"},
+	{"ProductOfElementaryHouseholderReflectors", "ab c ab"},
+};
 
 static void
 split_call(Split *q)
@@ -98,8 +144,8 @@ split_call(Split *q)
 	const char *target = word_of(q->in, q->op, "call_target_name");
 
 	for (size_t i = 0; i < sizeof algebra / sizeof *algebra; i++)
-		if (!strncmp(target, algebra[i], strlen(algebra[i])))
-			split_matrices(q);
+		if (!strncmp(target, algebra[i].name, strlen(algebra[i].name)))
+			split_matrices(q, algebra[i].letters);
 }
 
 /* Dims along which a window is one element, and there is one for each. */
@@ -238,9 +284,9 @@ static const struct Splitter {
 	void (*split)(Split *q);
 } splitters[] = {
 	{"stablehlo.sort", split_sort},
-	{"stablehlo.cholesky", split_matrices},
+	{"stablehlo.cholesky", split_cholesky},
 	{"stablehlo.custom_call", split_call},
-	{"stablehlo.triangular_solve", split_matrices},
+	{"stablehlo.triangular_solve", split_solve},
 	{"stablehlo.rng", split_made},
 	{"stablehlo.reduce_window", split_windows},
 	{"stablehlo.select_and_scatter", split_windows},
@@ -254,7 +300,8 @@ find_rule(Import *in, const MlirOp *op, Type *types)
 {
 	int n = in->noperands + op->types.n;
 	const ImportRow *row = table_get(in->rows, op->name);
-	Split q = {in, op, n, types, NEW_ARRAY(in->session->arena, ExternTerm, n)};
+	ExternTerm *terms = NEW_ARRAY(in->session->arena, ExternTerm, n);
+	Split q = {.in = in, .op = op, .n = n, .types = types, .terms = terms};
 
 	for (int t = 0; t < n; t++)
 		q.terms[t].rank = types[t].rank;
@@ -263,7 +310,16 @@ find_rule(Import *in, const MlirOp *op, Type *types)
 	for (size_t i = 0; i < sizeof splitters / sizeof *splitters; i++)
 		if (!strcmp(op->name, splitters[i].name))
 			splitters[i].split(&q);
-	return (ExternRule){.noperands = in->noperands, .nterms = n, .terms = q.terms};
+	ExternRule rule = {.noperands = in->noperands, .nterms = n, .terms = q.terms};
+	rule.sized = q.whole != 0; /* facts are told behind sizes */
+	for (int t = 0; t < n && q.whole; t++)
+		for (int d = 0; d < types[t].rank; d++)
+			if (q.terms[t].dims[d].n)
+				rule.sizes[q.terms[t].dims[d].letters[0]] = types[t].dims[d];
+	for (int letter = 0; letter < RULE_LETTERS; letter++)
+		if (q.whole >> letter & 1)
+			rule.kinds[letter] = EXTERN_need_replication;
+	return rule;
 }
 
 /* ---- rules that the program states */

@@ -19,6 +19,8 @@ import tempfile
 
 from traffic import FOLDER, ROOT, SHDC, Program         # before anything asks for devices
 import jax
+from jax import lax
+import jax.numpy as jnp
 from jax.sharding import NamedSharding
 import jax_values
 import programs
@@ -51,11 +53,21 @@ def sample(name):
     return given[0]
 
 
+def solved(m, b):
+    """Linear algebra, of which Shardy passes placements on, and matrices are gathered."""
+    def solve(b, **how):
+        return lax.linalg.triangular_solve(m, b, **how)
+    return lax.linalg.cholesky(m, symmetrize_input=False), *jnp.linalg.qr(m), *jnp.linalg.eigh(m), jnp.linalg.solve(m, b), \
+        solve(b, left_side=True), solve(b, left_side=True, transpose_a=True), solve(b.mT), solve(b.mT, transpose_a=True)
+
+
 def cases():
     """Of floats of a byte two formats: plans do not look at the others' digits."""
     left_out = tuple("_" + name for name in jax_values.BYTE_FLOATS[2:])
     yield from ((n, c) for n, c in {**programs.PROGRAMS, **jax_values.MORE}.items()
                 if n not in (*programs.UNKNOWN, *jax_values.UNPARTITIONED) and not (n.startswith("byte_") and n.endswith(left_out)))
+    yield "solved", (solved, jax_values.AT((16, 16), "data", "model"), jax_values.AT((16, 8), "data", "model"))
+    yield "solved_batch", (solved, jax_values.AT((8, 16, 16), "data", "model"), jax_values.AT((8, 16, 8), "data", "model"))
     yield "rules", (rules.rules, *rules.ARGS)
     for path in sorted(glob.glob(SAMPLES + "/*.py")):
         name = os.path.basename(path)[:-3]
