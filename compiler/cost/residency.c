@@ -116,8 +116,9 @@ place_block(Residency *r, const Block *b, int64_t taken)
 			place_block(r, op->bodies[i], taken);
 		for (int i = 0; i < op->nresults; i++) {
 			Value *v = op->results[i];
-			int64_t bytes = type_bytes(&v->type);
-			set_on_chip(r, v, !r->uses[v->id].memory && bytes <= r->limit - taken);
+			bool memory = r->uses[v->id].memory;
+			int64_t bytes = memory ? INT64_MAX : type_bytes(&v->type);
+			set_on_chip(r, v, bytes <= r->limit - taken);
 			if (v->on_chip && r->uses[v->id].last != op)
 				taken += bytes;
 		}

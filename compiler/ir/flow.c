@@ -140,9 +140,9 @@ value_around(const Value *v)
 bool
 op_is_offset(const Op *op)
 {
-	bool number = op->nresults == 1 && !op->results[0]->type.rank
-		&& (op->kind == O_take || (ops[op->kind].pointwise && op->kind != O_output));
+	bool number = op->kind == O_take || (ops[op->kind].pointwise && op->kind != O_output);
 
+	number = number && op->nresults == 1 && !op->results[0]->type.rank;
 	return number || op->kind == O_constant || op->kind == O_partition_id;
 }
 

@@ -61,6 +61,7 @@ makes_hosted(const Lives *l, const bool *hosted, const Op *op)
 	return moved && is_hosted(l, hosted, moved);
 }
 
+/* By value id; NULL: none are. */
 static bool *
 hosted_buffers(const Lives *l)
 {
@@ -74,6 +75,8 @@ hosted_buffers(const Lives *l)
 	}
 	for (int i = 0; i < l->n && !more; i++)
 		more = op_is_hosted(l->step[i]);
+	if (!more)
+		return NULL;
 	while (more) {
 		more = false;
 		for (int i = 0; i < l->n; i++) {
@@ -91,10 +94,11 @@ void
 plan_part_hosted(Plan *plan)
 {
 	const bool *hosted = plan->n ? hosted_buffers(plan->lives) : NULL;
-	Buffer *all =
-		arena_copy(plan->lives->arena, plan->buffers, sizeof *all * (size_t)plan->n);
 	int nall = plan->n;
 
+	if (!hosted)
+		return;
+	Buffer *all = arena_copy(plan->lives->arena, plan->buffers, sizeof *all * (size_t)nall);
 	plan->n = plan->nhosted = 0;
 	for (int i = 0; i < nall; i++)
 		if (!hosted[all[i].value->id])

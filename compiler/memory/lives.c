@@ -439,7 +439,7 @@ lives_buffer(const Lives *l, int value)
 {
 	const Shared *s = l->shared[value];
 
-	return s && !s->within && s->lives[0].value->id == value ? s : NULL;
+	return s && !s->within && s->lives[0].value == l->life[value].value ? s : NULL;
 }
 
 LifeSpan
@@ -487,21 +487,30 @@ lives_of_range(const Shared *s, Arena *a, int *n)
 	return all;
 }
 
-static void
-share(Lives *l, const Value *v)
+/* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
+static bool
+is_needless(const Life *life)
 {
-	const Value *root = l->root[v->id];
-	const Life *life = &l->life[v->id];
-	const Op *op = v->def ? v->def : v->block->parent;
+	const Value *v = life->value;
 
-	/* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
-	bool needless = op && (v->def ? op->kind == O_sort : op_is_branch(op));
-	if (needless && life->to == life->from)
+	if (life->to != life->from)
+		return false;
+	return v->def ? v->def->kind == O_sort
+		      : v->block->parent && op_is_branch(v->block->parent);
+}
+
+static void
+share(Lives *l, int id)
+{
+	const Life *life = &l->life[id];
+	int root = life->value == l->root[id] ? id : l->root[id]->id;
+
+	if (is_needless(life))
 		return;
-	if (!l->shared[root->id])
-		l->shared[root->id] = NEW(l->arena, Shared);
-	l->shared[v->id] = l->shared[root->id];
-	put(l->arena, l->shared[v->id], life);
+	if (!l->shared[root])
+		l->shared[root] = NEW(l->arena, Shared);
+	l->shared[id] = l->shared[root];
+	put(l->arena, l->shared[id], life);
 }
 
 Lives *
@@ -526,7 +535,7 @@ lives_find(Module *m, Arena *a)
 	find_lives(l, m->entry);
 	for (int i = 0; i < m->nvalues; i++)
 		if (l->root[i])
-			share(l, l->life[i].value);
+			share(l, i);
 	return l;
 }
 
