@@ -35,14 +35,14 @@ typedef struct Task {
 	int64_t picoseconds;  /* with the links to itself */
 	int64_t shared;	      /* ... its last so many at their pace */
 	const LinkSet *links; /* NULL: none */
-	int start;	      /* of TASK_done: which task */
 	Bodies *bodies;	      /* of TASK_run: what runs in it; NULL: it is one step */
+	int start;	      /* of TASK_done: which task */
 
-	/* by tracks_run(): of a start until its data are there, of a done while the
-	   thread stands there */
-	int64_t from, to;
-	int flight;	 /* which of what is under way, from 1 on; 0: it is not */
-	int64_t exposed; /* nothing is computed meanwhile: shared equally by those
+	/* by tracks_run(): */
+	int flight;	  /* which of what is under way, from 1 on; 0: it is not */
+	int64_t from, to; /* of a start until its data are there, of a done while the
+			     thread stands there */
+	int64_t exposed;  /* nothing is computed meanwhile: shared equally by those
 			    that move data then */
 } Task;
 

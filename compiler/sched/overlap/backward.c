@@ -31,7 +31,9 @@ graph_turned(const Graph *g)
 {
 	Graph *from_end = NEW(g->own, Graph);
 
-	*from_end = (Graph){.own = g->own, .jobs = NEW_ARRAY(g->own, Job, g->n + 1)};
+	*from_end = (Graph){.own = g->own,
+		.work = g->work,
+		.jobs = NEW_ARRAY(g->own, Job, g->n + 1)};
 	for (int i = g->n - 1; i >= 0; i--)
 		graph_add_job(from_end, g->jobs[i].op, task_turned(&g->jobs[i]));
 	for (int i = 0; i < g->n; i++)
@@ -63,12 +65,13 @@ find_from_end(Graph *g, const Order *order)
 		turned = g->turned = graph_turned(g);
 	turned->arena = g->arena;
 	for (int i = 0; order && i < g->n; i++)
-		turned->jobs[g->n - order->jobs[i]->number].from_end = from_other_end(order, i);
+		turned->jobs[g->n - job_number(g, order->jobs[i])].from_end =
+			from_other_end(order, i);
 	const Order *from_end = list_schedule(listing_of(turned),
 		(Taste){.first = order ? FIRST_from_end : FIRST_path, .share = SHARE_soon},
 		INT64_MAX);
 	for (int i = 0; i < g->n; i++)
-		g->jobs[g->n - from_end->jobs[i]->number].from_end =
+		g->jobs[g->n - job_number(turned, from_end->jobs[i])].from_end =
 			from_other_end(from_end, i);
 }
 
@@ -77,9 +80,12 @@ void
 graph_find_from_end(Graph *g, const Order *order)
 {
 	int64_t **known = !order ? &g->from_end : order == &g->plain ? &g->of_plain : NULL;
+	FromEnd from = !order ? FROM_none : order == &g->plain ? FROM_plain : FROM_order;
 	bool found = known && *known;
 
-	g->found = !order ? FROM_none : order == &g->plain ? FROM_plain : FROM_order;
+	if (found && g->found == from)
+		return;
+	g->found = from;
 	if (!found)
 		find_from_end(g, order);
 	if (known && !found)

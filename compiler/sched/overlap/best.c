@@ -67,8 +67,7 @@ least_time(Graph *g)
 {
 	if (g->least)
 		return g->least;
-	Left left = graph_work(g);
-	g->least = greater(left.thread, left.link);
+	g->least = greater(graph_work(g)->thread, graph_work(g)->link);
 	for (int i = 0; i < g->n; i++)
 		g->least = greater(g->least, g->jobs[i].path);
 	return g->least;

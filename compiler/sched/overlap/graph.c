@@ -148,10 +148,12 @@ static void
 keep_order_once(Graph *g, Scheduling *s, const Value *v)
 {
 	const Shared *buffer = s->lives->shared[v->id];
-	int *kept = buffer ? &s->kept[buffer->lives[0].value->id] : NULL;
 	int n;
 
-	if (!buffer || (buffer->n < 2 && !buffer->within) || *kept == s->ngraphs)
+	if (!buffer || (buffer->n < 2 && !buffer->within))
+		return;
+	int *kept = &s->kept[buffer->lives[0].value->id];
+	if (*kept == s->ngraphs)
 		return;
 	*kept = s->ngraphs;
 	const Life *lives = lives_of_range(buffer, g->own, &n);
@@ -216,12 +218,14 @@ add_sums(LinkSums *sums, const LinkSums *more)
 			sums->of[i][k] = add_picoseconds(sums->of[i][k], more->of[i][k]);
 }
 
-Left
-graph_work(const Graph *g)
+const Left *
+graph_work(Graph *g)
 {
 	Left left = {0};
 	LinkSums sums = {0};
 
+	if (g->work)
+		return g->work;
 	for (int i = 0; i < g->n; i++) {
 		const Task *task = &g->jobs[i].task;
 		if (task->moves)
@@ -238,7 +242,7 @@ graph_work(const Graph *g)
 				left.word = i;
 				left.bit = (uint64_t)1 << k;
 			}
-	return left;
+	return g->work = arena_copy(g->own, &left, sizeof left);
 }
 
 static bool

@@ -12,6 +12,7 @@
 #include "sched/overlap/overlap.h"
 
 typedef struct Latest {
+	const Graph *graph;
 	const Order *order;
 	int n;
 	int *at;		  /* by number of a job: its place */
@@ -32,8 +33,7 @@ first_user(const Latest *l, const Job *done)
 	int first = l->n;
 
 	for (const struct Edge *e = done->after; e; e = e->next)
-		if (l->at[e->to->number] < first)
-			first = l->at[e->to->number];
+		first = (int)lesser(first, l->at[job_number(l->graph, e->to)]);
 	return first;
 }
 
@@ -67,7 +67,7 @@ static void
 place_latest(Latest *l, int i)
 {
 	const Task *task = &l->order->tasks[i];
-	int done = l->at[l->order->jobs[i]->number + 1];
+	int done = l->at[job_number(l->graph, l->order->jobs[i]) + 1];
 
 	if (l->order->jobs[i]->grows) {
 		int64_t begin = deadline(l, task, done) - (task->to - task->from);
@@ -102,7 +102,8 @@ replaced(const Latest *l, Arena *a)
 	for (int i = 0; i < l->n; i++) {
 		Task *task = &order.tasks[now[i]];
 		order.jobs[now[i]] = l->order->jobs[i];
-		*task = l->order->jobs[i]->task;
+		*task = l->order->tasks[i];
+		task->critical = false;
 		if (task->kind == TASK_done)
 			task->start = now[l->order->tasks[i].start];
 	}
@@ -127,13 +128,14 @@ begin_latest(const Graph *g, Order *order)
 {
 	Arena *a = g->arena;
 	const Order was = *order;
-	Latest l = {.order = &was,
+	Latest l = {.graph = g,
+		.order = &was,
 		.n = g->n,
 		.at = NEW_ARRAY(a, int, g->n + 1),
 		.place = NEW_ARRAY(a, int, g->n + 1)};
 
 	for (int i = 0; i < g->n; i++)
-		l.at[order->jobs[i]->number] = l.place[i] = i;
+		l.at[job_number(g, order->jobs[i])] = l.place[i] = i;
 	for (int i = 0; i < g->n; i++)
 		if (was.tasks[i].kind == TASK_done && was.jobs[was.tasks[i].start]->grows)
 			l.place[i] = first_user(&l, was.jobs[i]);

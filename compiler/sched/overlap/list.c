@@ -46,7 +46,10 @@ struct Listing {
 	Tracks *tracks;
 	int *first_edge,
 		*to; /* by number: places in `to`, numbers of jobs that come after it */
-	int *waits;  /* by number: jobs before it that are not in order */
+	int *waits;  /* by number: jobs before it that are not in order, */
+	int *before; /* ... of all; */
+	int *free;   /* numbers of those with none, */
+	int nfree;
 	Ready runs, starts, instant; /* the last take no time */
 	Ready early, early_starts;   /* in the order of the program; of some graphs */
 	bool *over;		     /* by number of a run or start: it is in order */
@@ -173,7 +176,7 @@ top(const Ready *r)
 static void
 drop_over(const Listing *list, Ready *r)
 {
-	while (r->n && list->over[top(r)->number])
+	while (r->n && list->over[job_number(list->graph, top(r))])
 		ready_take(r);
 }
 
@@ -367,7 +370,7 @@ begin_transfers(Listing *list, int64_t busy)
 	while (starts->n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
 		const struct Entry entry = take_entry(starts);
 		Job *job = entry.job;
-		if (list->over[job->number])
+		if (list->over[job_number(list->graph, job)])
 			continue;
 		int64_t before = tracks_busy(list->tracks, job->task.links);
 		int64_t after = add_picoseconds(before, job->task.picoseconds);
@@ -530,9 +533,12 @@ find_edges(Listing *list, Arena *a)
 	list->to = NEW_ARRAY(a, int, n + 1);
 	n = 0;
 	for (int i = 0; i < g->n; i++) {
+		list->before[i + 1] = g->jobs[i].before;
+		if (!g->jobs[i].before)
+			APPEND(a, list->free, list->nfree, i + 1);
 		list->first_edge[i + 1] = n;
 		for (const struct Edge *e = g->jobs[i].after; e; e = e->next)
-			list->to[n++] = e->to->number;
+			list->to[n++] = job_number(g, e->to);
 	}
 	list->first_edge[g->n + 1] = n;
 }
@@ -545,7 +551,7 @@ listing_new(Graph *g)
 	Listing *list = NEW(a, Listing);
 
 	*list = (Listing){.graph = g,
-		.work = graph_work(g),
+		.work = *graph_work(g),
 		.order = {NEW_ARRAY(a, Job *, n), NEW_ARRAY(a, Task, n), 0},
 		.runs.v = NEW_ARRAY(a, struct Entry, n),
 		.starts.v = NEW_ARRAY(a, struct Entry, n),
@@ -556,6 +562,7 @@ listing_new(Graph *g)
 		.flights = NEW_ARRAY(a, Job *, n),
 		.begun = NEW_ARRAY(a, int, n),
 		.waits = NEW_ARRAY(a, int, n),
+		.before = NEW_ARRAY(a, int, n),
 		.shaken = NEW_ARRAY(a, int64_t, n),
 		.since = NEW_ARRAY(a, int64_t, n),
 		.kept = NEW_ARRAY(a, int64_t, n)};
@@ -594,17 +601,15 @@ begin_listing(Listing *list, Taste taste)
 	if (g->held)
 		held_begin(g->held);
 	memset(list->over, 0, n * sizeof *list->over);
-	for (int i = 0; i < g->n; i++)
-		list->waits[i + 1] = g->jobs[i].before;
+	memcpy(list->waits, list->before, n * sizeof *list->waits);
 	if (taste.shake)
 		shake(list);
 	if (taste.later)
 		find_since(list);
 	else
 		memset(list->since, 0, n * sizeof *list->since);
-	for (int i = 0; i < g->n; i++)
-		if (!g->jobs[i].before)
-			make_ready(list, &g->jobs[i]);
+	for (int i = 0; i < list->nfree; i++)
+		make_ready(list, &g->jobs[list->free[i] - 1]);
 }
 
 static bool

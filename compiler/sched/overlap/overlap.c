@@ -206,7 +206,7 @@ combine(Scheduling *s, Graph **g, Order *order)
 static int64_t
 least_by_default(Graph *g)
 {
-	int64_t thread = g->by_default ? 0 : graph_work(g).thread;
+	int64_t thread = g->by_default ? 0 : graph_work(g)->thread;
 	bool any = false;
 
 	for (int i = 0; i < g->n && !g->by_default; i++) {
@@ -723,7 +723,7 @@ schedule_within_memory(Module *m, Made *made)
 	keep_way(made, first);
 	if (first.kept && first.free)
 		return keep_on_chip(m, made, first);
-	const Plan *plan = plan_within(m, 0, made->by->arena);
+	const Plan *plan = plan_within(m, 0, made->by->scratch);
 	int64_t peak = plan_peak(plan), bytes = free.bytes;
 	if (plan->uncounted)
 		bytes = any;
@@ -810,13 +810,13 @@ tell_full(Module *m, Scheduled is, int64_t serial)
 	text_free(&t);
 }
 
-/* Of the order that was chosen. */
+/* In the order that was chosen. */
 static void
-name_begun(Module *m)
+name_begun(Module *m, const Lives *lives)
 {
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op->async) {
-			Value *begun = op->results[0];
+	for (int i = 0; i < lives->n; i++)
+		if (lives->step[i]->async) {
+			Value *begun = lives->step[i]->results[0];
 			const char *wanted = arena_printf(m->arena, "%s.start", begun->name);
 			begun->name = module_unique_name(m, wanted);
 		}
@@ -837,7 +837,7 @@ schedule_module(Module *m, Scheduling *s, Offers *offers)
 		arena_free(made.arena);
 	m->unnamed = unnamed;
 	if (!unnamed)
-		name_begun(m);
+		name_begun(m, s->lives);
 	bool lacks = lacks_memory(is, s->serial);
 	if (offers)
 		offers_tell(offers, m);

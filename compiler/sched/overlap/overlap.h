@@ -28,10 +28,10 @@ typedef struct Job {
 	Op *const *ops;	    /* all that are one transfer, the first is `op` */
 	const Holds *holds; /* ... of each; NULL: nobody asks */
 	int nops;
-	Task task;
 	int number; /* in the order of the program */
-	bool grows; /* of a start: its result takes more memory than what it reads alone */
 	int before; /* jobs that have to come first */
+	bool grows; /* of a start: its result takes more memory than what it reads alone */
+	Task task;
 	struct Edge {
 		struct Job *to;
 		struct Edge *next;
@@ -64,6 +64,13 @@ typedef enum FromEnd {
 	FROM_plain,
 } FromEnd;
 
+/* Work that no order does faster: of the thread, and on the link that has most of it. */
+typedef struct Left {
+	int64_t thread, link;
+	int word; /* of a LinkSet: that link */
+	uint64_t bit;
+} Left;
+
 typedef struct Graph {
 	Arena *own;   /* it lies in, and what is made of it once */
 	Arena *arena; /* of orders */
@@ -80,6 +87,7 @@ typedef struct Graph {
 	Job *jobs;
 	int n;
 	/* made once: */
+	const Left *work;
 	Held *holds;	      /* `held`, of a graph that somebody asked for it */
 	Order plain;	      /* the program's */
 	int64_t least;	      /* that any order takes, */
@@ -90,6 +98,13 @@ typedef struct Graph {
 	int64_t *of_plain;    /* ... and for the program's */
 	FromEnd found;
 } Graph;
+
+/* Its number, without a look at it: of all jobs of an order these lie anywhere. */
+static inline int
+job_number(const Graph *g, const Job *job)
+{
+	return (int)(job - g->jobs) + 1;
+}
 
 /* An op that reads a value. */
 typedef struct User {
@@ -210,13 +225,7 @@ int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
-/* Work that no order does faster: of the thread, and on the link that has most of it. */
-typedef struct Left {
-	int64_t thread, link;
-	int word; /* of a LinkSet: that link */
-	uint64_t bit;
-} Left;
-Left graph_work(const Graph *g);
+const Left *graph_work(Graph *g);
 
 /* held.c: by value id a number of the buffer, below that of values; -1: it has none.  Requires
    lives with all that shares a buffer. */
