@@ -151,10 +151,16 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 				p->loops[i].candidates[c].op->trip = why;
 }
 
+/* The quickest so far. */
+typedef struct Best {
+	int64_t time, peak, limit;
+	bool *taken; /* by candidate */
+} Best;
+
 /* Where products are done a piece at a time those of the first trip and the last are outside of
    their loops, if it takes no longer before any is. */
 static void
-choose_apart(Module *m, Pipelining *p, int64_t limit, int64_t *least, int64_t *peak)
+choose_apart(Module *m, Pipelining *p, Best *best)
 {
 	bool any = false;
 
@@ -166,12 +172,12 @@ choose_apart(Module *m, Pipelining *p, int64_t limit, int64_t *least, int64_t *p
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].apart = true;
 	Tried *tried = tried_new(m, p, false);
-	bool pays = tried->time <= *least && tried->peak <= limit;
+	bool pays = tried->time <= best->time && tried->peak <= best->limit;
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].apart = pays;
 	if (pays) {
-		*least = tried->time;
-		*peak = tried->peak;
+		best->time = tried->time;
+		best->peak = tried->peak;
 	}
 	shared_free(tried, tried_bytes(p));
 }
@@ -179,8 +185,7 @@ choose_apart(Module *m, Pipelining *p, int64_t limit, int64_t *least, int64_t *p
 /* Of loops that begin with what is moved right before them, where nothing hides that, the first
    trips are before them if that is quicker: all or none. */
 static void
-choose_first_before(Module *m, Pipelining *p, const Tried *plain, int64_t limit, int64_t *least,
-	int64_t *peak)
+choose_first_before(Module *m, Pipelining *p, const Tried *plain, Best *best)
 {
 	const int64_t *exposed = plain->exposed + count_candidates(p);
 	bool any = false;
@@ -190,12 +195,12 @@ choose_first_before(Module *m, Pipelining *p, const Tried *plain, int64_t limit,
 	if (!any)
 		return;
 	Tried *tried = tried_new(m, p, false);
-	bool pays = tried->time < *least && tried->peak <= limit;
+	bool pays = tried->time < best->time && tried->peak <= best->limit;
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].first_before &= pays;
 	if (pays) {
-		*least = tried->time;
-		*peak = tried->peak;
+		best->time = tried->time;
+		best->peak = tried->peak;
 	}
 	shared_free(tried, tried_bytes(p));
 }
@@ -336,45 +341,65 @@ trips_were_decided(Module *m, Pipelining *p, Tried *takes)
 	return true;
 }
 
+/* What is taken of the candidates, if it is quicker and fits. */
+static void
+try_taken(Module *m, const Pipelining *p, Best *best)
+{
+	Tried *tried = tried_new(m, p, false);
+	int n = 0;
+
+	if (tried->time < best->time && tried->peak <= best->limit) {
+		best->time = tried->time;
+		best->peak = tried->peak;
+		for (int i = 0; i < p->n; i++)
+			for (int c = 0; c < p->loops[i].n; c++)
+				best->taken[n++] = p->loops[i].candidates[c].taken;
+	}
+	shared_free(tried, tried_bytes(p));
+}
+
+/* Those that nothing hides, or all; how many. */
+static int
+take_exposed(const Pipelining *p, const Tried *plain, bool all)
+{
+	int n = 0, k = 0;
+
+	for (int i = 0; i < p->n; i++)
+		for (int c = 0; c < p->loops[i].n; c++, k++) {
+			Pipelined *one = &p->loops[i].candidates[c];
+			one->taken = all || plain->exposed[k] > 0;
+			n += one->taken;
+		}
+	return n;
+}
+
 /* Into `takes` what a run then takes; NULL: what is not taken says why, unless nobody will
    see it. */
 static void
 choose_trips(Module *m, Pipelining *p, Tried *takes)
 {
-	enum { EXPOSED, ALL, TRIES };
-	int n = count_candidates(p), exposed = 0;
+	int n = count_candidates(p);
 
 	if (trips_were_decided(m, p, takes))
 		return;
 	Tried *plain = tried_new(m, p, false);
-	int64_t least = plain->time, peak = plain->peak;
-	int64_t limit = greater(peak, m->mesh.target->hbm_bytes);
-	bool *best = NEW_ARRAY(p->arena, bool, n), *taken = NEW_ARRAY(p->arena, bool, n);
-	for (int i = 0; i < n; i++)
-		exposed += plain->exposed[i] > 0;
-	for (int t = EXPOSED; exposed && t < (exposed < n ? TRIES : ALL); t++) {
-		for (int i = 0; i < n; i++)
-			taken[i] = t == ALL || plain->exposed[i] > 0;
-		take(p, taken);
-		Tried *tried = tried_new(m, p, false);
-		if (tried->time < least && tried->peak <= limit) {
-			least = tried->time;
-			peak = tried->peak;
-			for (int i = 0; i < n; i++)
-				best[i] = taken[i];
-		}
-		shared_free(tried, tried_bytes(p));
-	}
-	if (!takes && !m->unnamed && exposed && least == plain->time)
+	Best best = {plain->time, plain->peak, greater(plain->peak, m->mesh.target->hbm_bytes),
+		NEW_ARRAY(p->arena, bool, n)};
+	int exposed = take_exposed(p, plain, false);
+	if (exposed)
+		try_taken(m, p, &best);
+	if (exposed && exposed < take_exposed(p, plain, true))
+		try_taken(m, p, &best);
+	if (!takes && !m->unnamed && exposed && best.time == plain->time)
 		tell_why_not(m, p, plain, n);
-	take(p, best);
-	choose_first_before(m, p, plain, limit, &least, &peak);
-	choose_apart(m, p, limit, &least, &peak);
-	const Tried run = {.through = true, .time = least, .peak = peak};
+	take(p, best.taken);
+	choose_first_before(m, p, plain, &best);
+	choose_apart(m, p, &best);
+	const Tried run = {.through = true, .time = best.time, .peak = best.peak};
 	if (takes)
 		*takes = run;
 	else
-		keep_room(m, p, best, n, run, limit);
+		keep_room(m, p, best.taken, n, run, best.limit);
 	shared_free(plain, tried_bytes(p));
 }
 
