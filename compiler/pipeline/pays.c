@@ -3,7 +3,8 @@
  *
  * Copies of this process compile the program, as it is and so; what is quicker and fits the
  * memory of the target, or needs no more than without, is taken.  First those that nothing
- * hides, then all; of loops in which nothing is exposed none.
+ * hides, then all; of loops in which nothing is exposed none.  Then where a loop can be cut
+ * between two trips, beside what is taken.
  *
  * And which stacks that a loop fills are summed a slice in each trip?  Those of a type are
  * one kind, tried with what loops then begin early or end late; the largest first.
@@ -358,7 +359,64 @@ try_taken(Module *m, const Pipelining *p, Best *best)
 	shared_free(tried, tried_bytes(p));
 }
 
-/* Those that nothing hides, or all; how many. */
+/* Where the loop may be cut and what nothing hides is not taken yet: the most exposed; -1:
+   there is none. */
+static int
+next_cut(const PipelinedLoop *loop, const int64_t *exposed, const bool *seen)
+{
+	int next = -1;
+
+	for (int i = 0; i < loop->n; i++)
+		if (loop->candidates[i].cut && !seen[i] && exposed[i]
+			&& (next < 0 || exposed[i] > exposed[next]))
+			next = i;
+	return next;
+}
+
+/* Beside what is taken as many of those as can be; false: none can. */
+static bool
+take_cuts(const Pipelining *p, const Tried *plain)
+{
+	const int64_t *exposed = plain->exposed;
+	bool any = false;
+
+	for (int i = 0; i < p->n; exposed += p->loops[i++].n) {
+		PipelinedLoop *loop = &p->loops[i];
+		bool *seen = NEW_ARRAY(p->arena, bool, loop->n);
+		for (int c; (c = next_cut(loop, exposed, seen)) >= 0; seen[c] = true) {
+			Pipelined *cut = &loop->candidates[c];
+			cut->taken = true;
+			cut->taken = pipelining_is_possible(loop);
+			any |= cut->taken;
+		}
+	}
+	return any;
+}
+
+/* ... if that is quicker, where products are done in pieces also with these. */
+static void
+try_cuts(Module *m, const Pipelining *p, const Tried *plain, Best *best)
+{
+	Best cut = *best;
+
+	cut.taken = NEW_ARRAY(p->arena, bool, count_candidates(p));
+	take(p, best->taken);
+	if (!take_cuts(p, plain))
+		return;
+	try_taken(m, p, &cut);
+	if (cut.time == best->time)
+		return;
+	if (overlaps[m->overlap].divides) {
+		const Tried beside = tried_in_pieces(m, p);
+		take(p, best->taken);
+		const Tried apart = tried_in_pieces(m, p);
+		if (beside.time >= apart.time || beside.peak > best->limit)
+			return;
+	}
+	*best = cut;
+}
+
+/* Those that nothing hides, or all, and no cuts; how many. */
 static int
 take_exposed(const Pipelining *p, const Tried *plain, bool all)
 {
@@ -367,7 +425,7 @@ take_exposed(const Pipelining *p, const Tried *plain, bool all)
 	for (int i = 0; i < p->n; i++)
 		for (int c = 0; c < p->loops[i].n; c++, k++) {
 			Pipelined *one = &p->loops[i].candidates[c];
-			one->taken = all || plain->exposed[k] > 0;
+			one->taken = !one->cut && (all || plain->exposed[k] > 0);
 			n += one->taken;
 		}
 	return n;
@@ -392,6 +450,7 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		try_taken(m, p, &best);
 	if (!takes && !m->unnamed && exposed && best.time == plain->time)
 		tell_why_not(m, p, plain, n);
+	try_cuts(m, p, plain, &best);
 	take(p, best.taken);
 	choose_first_before(m, p, plain, &best);
 	choose_apart(m, p, &best);

@@ -17,6 +17,7 @@ typedef struct Pipelined {
 	Op *op;
 	bool early;   /* or late */
 	bool carried; /* it is made of what the trip before hands on to it */
+	bool cut;     /* it is between work of two trips, beside which there is other work */
 	bool taken;
 } Pipelined;
 
@@ -38,6 +39,8 @@ typedef struct Pipelining {
 	int n;
 } Pipelining;
 
+/* Can the loop be written so, with what is taken? */
+bool pipelining_is_possible(const PipelinedLoop *loop);
 /* Says which of the candidates are taken. */
 typedef void ChoosePipelining(Module *m, Pipelining *p);
 

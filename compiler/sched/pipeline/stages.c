@@ -5,7 +5,8 @@
  *   W = all-gather(Ws[i])        early: it needs the counter and what the loop hands on
  *   V = all-gather(v); v = f(v)  early: what is carried to it is, too
  *   s = s + all-reduce(f(h))     late: what needs it is a sum that is only carried on
- *   h = all-reduce(dot(h, W))    neither: the next trip's product needs it
+ *   h = all-reduce(dot(h, W))    neither: the next trip's product needs it; but if that trip
+ *                                has another, the loop may be cut: late
  *
  * Slices of what the loop hands on, and numbers made of the counter, have no stage: they
  * are made anew wherever they are used, so that nothing of them has to be kept.
@@ -201,16 +202,16 @@ reach_needed(Search *search)
 	}
 }
 
-/* Reaches all that is made of what is waiting, in this trip or later. */
+/* Reaches all that is made of what is waiting, in this trip or, if `later`, later. */
 static void
-reach_made(Search *search)
+reach_made(Search *search, bool later)
 {
 	const Block *body = search->body;
 
 	while (search->nwaiting) {
 		const Value *v = search->waiting[--search->nwaiting];
 		for (const User *user = search->users[v->id]; user; user = user->next) {
-			if (user->op == body->last)
+			if (user->op == body->last && later)
 				reach(search, body->params[user->operand]);
 			for (int i = 0; i < user->op->nresults; i++)
 				reach(search, user->op->results[i]);
@@ -220,20 +221,29 @@ reach_made(Search *search)
 
 /* ---- stages ---------------------------------------------------------------------------- */
 
-/* Early is what early collectives are made of, in this trip or before. */
 static void
-set_early(Search *search, Staged *s)
+reach_taken(Search *search, const PipelinedLoop *loop, bool early, bool cut)
 {
-	for (int i = 0; i < s->loop->n; i++)
-		if (s->loop->candidates[i].taken && s->loop->candidates[i].early)
-			reach(search, s->loop->candidates[i].op->results[0]);
+	for (int i = 0; i < loop->n; i++) {
+		const Pipelined *c = &loop->candidates[i];
+		if (c->taken && c->early == early && c->cut == cut)
+			reach(search, c->op->results[0]);
+	}
+}
+
+/* Early is what early collectives are made of, in this trip or, but where a loop is cut,
+   before. */
+static void
+set_early(Search *search, Staged *s, bool cut)
+{
+	reach_taken(search, s->loop, true, cut);
 	while (search->nwaiting) {
 		const Value *v = search->waiting[--search->nwaiting];
 		if (search->known[v->id] == KNOWN_any)
 			continue;
 		if (v->def)
 			s->stage[v->def->id] = STAGE_early;
-		else
+		else if (!cut)
 			reach(search, s->body->last->operands[v->index]);
 		for (int i = 0; v->def && i < v->def->noperands; i++)
 			reach(search, v->def->operands[i]);
@@ -245,10 +255,10 @@ static void
 set_late(Search *search, Staged *s)
 {
 	search->reached = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
-	for (int i = 0; i < s->loop->n; i++)
-		if (s->loop->candidates[i].taken && !s->loop->candidates[i].early)
-			reach(search, s->loop->candidates[i].op->results[0]);
-	reach_made(search);
+	for (int cut = 0; cut < 2; cut++) {
+		reach_taken(search, s->loop, false, cut);
+		reach_made(search, !cut);
+	}
 	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
 		if (op->nresults && search->reached[op->results[0]->id])
 			s->stage[op->id] = STAGE_late;
@@ -284,6 +294,23 @@ keeps_places(const Search *search, const Staged *s)
 	return true;
 }
 
+/* Nothing is used before it is there: in its trip by what has an earlier stage, or, late, by
+   what the next trip does early. */
+static bool
+keeps_uses(const Staged *s)
+{
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
+		for (int i = 0; i < op->noperands && s->stage[op->id] != STAGE_any; i++) {
+			const Value *v = op->operands[i];
+			bool before = !v->def && !is_handed_on(s, v);
+			const Op *def =
+				before ? s->body->last->operands[v->index]->def : v->def;
+			if (def && s->stage[def->id] > s->stage[op->id] + before)
+				return false;
+		}
+	return true;
+}
+
 bool
 stages_find(Staged *s)
 {
@@ -302,7 +329,8 @@ stages_find(Staged *s)
 			op->nresults == 1 && search.known[op->results[0]->id] == KNOWN_any
 			? STAGE_any
 			: STAGE_trip;
-	set_early(&search, s);
+	set_early(&search, s, false);
+	set_early(&search, s, true);
 	set_late(&search, s);
 	s->least = s->most = STAGE_trip;
 	for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
@@ -311,11 +339,61 @@ stages_find(Staged *s)
 		s->most = stage > s->most ? stage : s->most;
 	}
 	return s->loop->first_before
-		|| (s->least < s->most && s->trips > s->most - s->least
+		|| (s->least < s->most && s->trips > s->most - s->least && keeps_uses(s)
 			&& keeps_places(&search, s));
 }
 
+bool
+pipelining_is_possible(const PipelinedLoop *loop)
+{
+	Arena *a = arena_new();
+	Staged s = {.arena = a, .loop = loop};
+	bool possible = stages_find(&s);
+
+	arena_free(a);
+	return possible;
+}
+
 /* ---- the loops of a module ------------------------------------------------------------ */
+
+/* Reaches all that is made in its trip of what is waiting, or, if `early`, that this is made
+   of. */
+static void
+reach_in_trip(Search *search, bool early)
+{
+	if (!early)
+		reach_made(search, false);
+	while (search->nwaiting) {
+		const Value *v = search->waiting[--search->nwaiting];
+		for (int i = 0; v->def && i < v->def->noperands; i++)
+			reach(search, v->def->operands[i]);
+	}
+}
+
+/* Is there a product in the trip before that it is not made of, if it is early, or in the next
+   one that is not made of it? */
+static bool
+has_work_beside(Search search, const Op *op, bool early, Arena *a)
+{
+	const Block *body = search.body;
+	const size_t n = (size_t)body->module->nvalues + 1;
+	const bool *own = search.reached = NEW_ARRAY(a, bool, n);
+
+	reach(&search, op->results[0]);
+	reach_in_trip(&search, early);
+	search.reached = NEW_ARRAY(a, bool, n);
+	for (int i = 0; i < body->nparams; i++) {
+		Value *param = body->params[i], *next = body->last->operands[i];
+		if (own[early ? param->id : next->id])
+			reach(&search, early ? next : param);
+	}
+	reach_in_trip(&search, early);
+	for (op = body->first; op != body->last; op = op->next)
+		if ((op_is_product(op) || op_is_grouped(op) || op_is_loop(op))
+			&& !search.reached[op->results[0]->id])
+			return true;
+	return false;
+}
 
 static void
 add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
@@ -331,10 +409,15 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 		Pipelined c = {.op = op,
 			.early = known >= KNOWN_early || (carried && needed),
 			.carried = carried};
-		if (c.early || !needed)
+		if (c.early || !needed) {
 			APPEND(a, loop->candidates, loop->n, c);
-		else
-			op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
+			continue;
+		}
+		op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
+		c.cut = true;
+		c.early = known == KNOWN_before;
+		if (has_work_beside(*search, op, c.early, a))
+			APPEND(a, loop->candidates, loop->n, c);
 	}
 }
 
@@ -380,7 +463,7 @@ can_take(Staged *s, bool late, bool carried)
 {
 	for (int i = 0; i < s->loop->n; i++) {
 		Pipelined *c = &s->loop->candidates[i];
-		c->taken = c->early ? carried || !c->carried : late;
+		c->taken = !c->cut && (c->early ? carried || !c->carried : late);
 	}
 	return stages_find(s);
 }
@@ -399,8 +482,10 @@ keep_possible(PipelinedLoop *loop, Arena *a)
 		can_take(&s, false, false);
 	for (int i = 0; i < loop->n; i++) {
 		Pipelined c = loop->candidates[i];
+		c.taken |= c.cut;
 		if (c.taken)
-			loop->candidates[kept++] = (Pipelined){c.op, c.early, c.carried, false};
+			loop->candidates[kept++] =
+				(Pipelined){c.op, c.early, c.carried, c.cut, false};
 		else
 			c.op->trip = why;
 	}
