@@ -7,15 +7,38 @@
  */
 #include "pipeline/pipeline.h"
 
+typedef struct Found {
+	int64_t least;
+	bool cuts; /* there are loops that may be cut elsewhere */
+} Found;
+
 typedef struct Least {
 	Module *module;
-	int64_t *least; /* both processes have it */
+	bool cuts;    /* these are taken */
+	Found *found; /* both processes have it */
 } Least;
+
+/* As many as can be, beside what is taken. */
+static bool
+take_cuts(PipelinedLoop *loop, bool wanted)
+{
+	bool any = false;
+
+	for (int c = 0; c < loop->n; c++) {
+		Pipelined *cut = &loop->candidates[c];
+		if (!cut->cut)
+			continue;
+		any = true;
+		cut->taken = wanted;
+		cut->taken = wanted && pipelining_is_possible(loop);
+	}
+	return any;
+}
 
 /* All that may be begun early or end late, and first trips before their loops; false: there is
    none. */
 static bool
-put_trips_apart(Module *m)
+put_trips_apart(Module *m, bool cuts, Found *found)
 {
 	Pipelining p = {.arena = m->arena};
 	BranchMoves moves = {.arena = m->arena};
@@ -25,9 +48,11 @@ put_trips_apart(Module *m)
 		branch_moves_apply(m, &moves);
 	pipelining_find(m, &p);
 	for (int i = 0; i < p.n; i++) {
-		p.loops[i].first_before = p.loops[i].begins_with;
-		for (int c = 0; c < p.loops[i].n; c++)
-			p.loops[i].candidates[c].taken = true;
+		PipelinedLoop *loop = &p.loops[i];
+		loop->first_before = loop->begins_with;
+		for (int c = 0; c < loop->n; c++)
+			loop->candidates[c].taken = !loop->candidates[c].cut;
+		found->cuts |= take_cuts(loop, cuts);
 	}
 	return pipelining_apply(&p);
 }
@@ -42,20 +67,29 @@ find_least(void *data, int64_t i)
 	(void)i;
 	module_hide(m);
 	m->overlap = OVERLAP_none;
-	if (put_trips_apart(m)
+	if (put_trips_apart(m, l->cuts, l->found)
 		&& pipeline_run(m, L_scheduled,
 			&(PipelineOptions){.start_at = "fuse", .verified = true}))
-		*l->least = timeline_build(m, m->arena)->lower;
+		l->found->least = timeline_build(m, m->arena)->lower;
+}
+
+static Found
+least_so(Module *m, bool cuts)
+{
+	Least l = {m, cuts, shared_new(sizeof(Found))};
+
+	if (!l.found || !work_apart(find_least, &l))
+		out_of_memory();
+	const Found found = *l.found;
+	shared_free(l.found, sizeof(Found));
+	return found;
 }
 
 int64_t
 least_of_trips_apart(Module *m)
 {
-	Least l = {m, shared_new(sizeof(int64_t))};
+	const Found plain = least_so(m, false);
+	const int64_t cut = plain.cuts ? least_so(m, true).least : 0;
 
-	if (!l.least || !work_apart(find_least, &l))
-		out_of_memory();
-	int64_t least = *l.least;
-	shared_free(l.least, sizeof(int64_t));
-	return least;
+	return cut && (!plain.least || cut < plain.least) ? cut : plain.least;
 }
