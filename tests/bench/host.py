@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What overlap costs here: samples that run as built with --overlap=none and with what
-they get by default, in turn, and how much longer the second takes on this machine.
+"""What overlap costs here: samples that run as built with --overlap=none and
+with `--overlap=auto`, in turn, and how much longer the second takes on this machine.
 
     tests/bench/host.py SHDC [--rounds 7] [--seconds 0.3] [--way auto] [SAMPLE ...]
 
