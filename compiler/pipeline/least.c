@@ -35,26 +35,41 @@ take_cuts(PipelinedLoop *loop, bool wanted)
 	return any;
 }
 
-/* All that may be begun early or end late, and first trips before their loops; false: there is
-   none. */
-static bool
-put_trips_apart(Module *m, bool cuts, Found *found)
+/* All that may be. */
+static void
+take_all(Pipelining *p, bool cuts, Found *found)
 {
-	Pipelining p = {.arena = m->arena};
-	BranchMoves moves = {.arena = m->arena};
-
-	branch_moves_find(m, &moves);
-	if (moves.n)
-		branch_moves_apply(m, &moves);
-	pipelining_find(m, &p);
-	for (int i = 0; i < p.n; i++) {
-		PipelinedLoop *loop = &p.loops[i];
+	for (int i = 0; i < p->n; i++) {
+		PipelinedLoop *loop = &p->loops[i];
 		loop->first_before = loop->begins_with;
 		for (int c = 0; c < loop->n; c++)
 			loop->candidates[c].taken = !loop->candidates[c].cut;
 		found->cuts |= take_cuts(loop, cuts);
 	}
-	return pipelining_apply(&p);
+}
+
+/* What may be begun early or end late, and first trips before their loops; false: there is
+   none. */
+static bool
+put_trips_apart(Module *m, bool cuts, Found *found)
+{
+	Pipelining p = {.arena = m->arena}, around = {.arena = m->arena};
+	BranchMoves moves = {.arena = m->arena};
+	bool changed = false;
+
+	branch_moves_find(m, &moves);
+	if (moves.n)
+		branch_moves_apply(m, &moves);
+	pipelining_find(m, &p);
+	for (; p.n; p = around) {
+		take_all(&p, cuts, found);
+		around = (Pipelining){.arena = m->arena};
+		if (!pipelining_apply(&p))
+			break;
+		pipelining_find_around(m, &p, &around);
+		changed = true;
+	}
+	return changed;
 }
 
 /* In a copy of this process the module is nobody else's. */

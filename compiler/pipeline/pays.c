@@ -148,7 +148,8 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 	n = 0;
 	for (int i = 0; i < p->n; i++)
 		for (int c = 0; c < p->loops[i].n; c++)
-			if (plain->exposed[n++] && !p->loops[i].candidates[c].op->trip)
+			if (plain->exposed[n++] && !p->loops[i].candidates[c].cut
+				&& !p->loops[i].candidates[c].op->trip)
 				p->loops[i].candidates[c].op->trip = why;
 }
 
@@ -188,6 +189,7 @@ choose_apart(Module *m, Pipelining *p, Best *best)
 static void
 choose_first_before(Module *m, Pipelining *p, const Tried *plain, Best *best)
 {
+	enum { WORTH_A_COPY = 1000 }; /* of the body: a part of a run */
 	const int64_t *exposed = plain->exposed + count_candidates(p);
 	bool any = false;
 
@@ -196,7 +198,8 @@ choose_first_before(Module *m, Pipelining *p, const Tried *plain, Best *best)
 	if (!any)
 		return;
 	Tried *tried = tried_new(m, p, false);
-	bool pays = tried->time < best->time && tried->peak <= best->limit;
+	bool pays = tried->time < best->time - best->time / WORTH_A_COPY
+		&& tried->peak <= best->limit;
 	for (int i = 0; i < p->n; i++)
 		p->loops[i].first_before &= pays;
 	if (pays) {

@@ -23,6 +23,7 @@ typedef struct Pipelined {
 
 typedef struct PipelinedLoop {
 	Op *op;
+	const Op *around; /* whose body it is in */
 	Pipelined *candidates;
 	int n;
 	bool apart; /* einsums of the first trip and the last are outside of it */
@@ -98,6 +99,9 @@ void stack_sums_find(Module *m, StackSums *sums);
 bool stack_sums_apply(Module *m, const StackSums *sums);
 /* ... the loops; those written again of which something is taken. */
 void pipelining_find(Module *m, Pipelining *p);
+/* Loops around those that were written again: the first gathers of a loop's head are now of a
+   trip of the loop around it, and may be beside the trip before. */
+void pipelining_find_around(Module *m, const Pipelining *inner, Pipelining *p);
 bool pipelining_apply(const Pipelining *p);
 
 /* Requires L_device; leaves it so.  With --overlap=auto alone; if asked for, a remark for

@@ -102,9 +102,14 @@ pipeline(Module *m, CountPlanned *count, CountLeast *least, ChooseStackSums *cho
 	} else {
 		note_least(m, least);
 	}
-	if (p.n) {
+	while (p.n) {
+		const Pipelining inner = p;
 		choose(m, &p);
-		changed |= pipelining_apply(&p);
+		bool written = pipelining_apply(&p);
+		p = (Pipelining){.arena = a};
+		if (written)
+			pipelining_find_around(m, &inner, &p);
+		changed |= written;
 	}
 	arena_free(a);
 	return changed;

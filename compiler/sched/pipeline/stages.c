@@ -413,7 +413,8 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 			APPEND(a, loop->candidates, loop->n, c);
 			continue;
 		}
-		op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
+		if (!op->trip) /* else a copy, beside another trip of a loop within */
+			op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
 		c.cut = true;
 		c.early = known == KNOWN_before;
 		if (has_work_beside(*search, op, c.early, a))
@@ -505,15 +506,32 @@ find_before(const Op *loop)
 	return NULL;
 }
 
-void
-pipelining_find(Module *m, Pipelining *p)
+/* Is it around one of these, and none of them? */
+static bool
+is_around(const Op *loop, const Pipelining *inner)
+{
+	bool around = false;
+
+	for (int i = 0; i < inner->n; i++) {
+		if (inner->loops[i].op == loop)
+			return false;
+		around |= inner->loops[i].around == loop;
+	}
+	return around;
+}
+
+/* All, or those around some. */
+static void
+find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 {
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		Staged s;
-		PipelinedLoop loop = {.op = op};
-		if (!op_is_loop(op) || is_manual_loop(op))
+		PipelinedLoop loop = {.op = op, .around = op->block->parent};
+		if (!op_is_loop(op) || is_manual_loop(op) || (inner && !is_around(op, inner)))
 			continue;
 		bool counted = loop_is_counted(op, &s);
+		if (inner && (!counted || s.trips < 2))
+			continue;
 		if (!counted || s.trips < 2) {
 			tell_of_all(op->bodies[LOOP_BODY], counted ? TRIP_few : TRIP_uncounted);
 			continue;
@@ -529,4 +547,16 @@ pipelining_find(Module *m, Pipelining *p)
 			APPEND(p->arena, p->loops, p->n, loop);
 		arena_free(a);
 	}
+}
+
+void
+pipelining_find(Module *m, Pipelining *p)
+{
+	find_loops(m, NULL, p);
+}
+
+void
+pipelining_find_around(Module *m, const Pipelining *inner, Pipelining *p)
+{
+	find_loops(m, inner, p);
 }

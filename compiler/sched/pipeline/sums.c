@@ -176,7 +176,9 @@ find_sum(Op *collective, StackSum *sum)
 		.update = update,
 		.index = i,
 		.trips = s.trips};
-	return same && (all || is_identity(loop->operands[i], collective));
+	bool moves_less =
+		collective->kind == O_all_gather; /* than all, which none is told of */
+	return same && (all || (!moves_less && is_identity(loop->operands[i], collective)));
 }
 
 void
@@ -209,11 +211,12 @@ slice_placement(const Value *stack, const Type *slice)
 	return p;
 }
 
-/* The same elements without an outermost dim of one. */
+/* The same elements without an outermost dim of one, along which the collective does not go. */
 static bool
-adds_outermost(const Op *op)
+adds_outermost(const Op *op, const Op *collective)
 {
-	if (!op || op->kind != O_reshape || op->results[0]->uses != 1)
+	if (!op || op->kind != O_reshape || op->results[0]->uses != 1
+		|| (op_has(collective, A_dim) && !op_int(collective, A_dim)))
 		return false;
 	const Type *from = &op->operands[0]->type, *to = &op->results[0]->type;
 	if (to->rank != from->rank + 1 || to->dims[0] != 1)
@@ -230,7 +233,7 @@ sum_slice(const StackSum *sum, const Value *stack)
 {
 	Op *op = sum->collective, *update = sum->update;
 	Value *slice = update->operands[1], *summed = op->results[0];
-	Op *outermost = adds_outermost(slice->def) ? slice->def : NULL;
+	Op *outermost = adds_outermost(slice->def, op) ? slice->def : NULL;
 	Type whole = slice->type;
 
 	op_remove(op);
