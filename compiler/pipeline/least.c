@@ -18,33 +18,20 @@ typedef struct Least {
 	Found *found; /* both processes have it */
 } Least;
 
-/* As many as can be, beside what is taken. */
-static bool
-take_cuts(PipelinedLoop *loop, bool wanted)
-{
-	bool any = false;
-
-	for (int c = 0; c < loop->n; c++) {
-		Pipelined *cut = &loop->candidates[c];
-		if (!cut->cut)
-			continue;
-		any = true;
-		cut->taken = wanted;
-		cut->taken = wanted && pipelining_is_possible(loop);
-	}
-	return any;
-}
-
-/* All that may be. */
+/* All that may be, and as many cuts as can be beside that. */
 static void
 take_all(Pipelining *p, bool cuts, Found *found)
 {
 	for (int i = 0; i < p->n; i++) {
 		PipelinedLoop *loop = &p->loops[i];
 		loop->first_before = loop->begins_with;
-		for (int c = 0; c < loop->n; c++)
+		for (int c = 0; c < loop->n; c++) {
 			loop->candidates[c].taken = !loop->candidates[c].cut;
-		found->cuts |= take_cuts(loop, cuts);
+			found->cuts |= loop->candidates[c].cut;
+		}
+		for (int c = 0; c < loop->n && cuts; c++)
+			if (loop->candidates[c].cut)
+				pipelining_take(loop, &loop->candidates[c]);
 	}
 }
 

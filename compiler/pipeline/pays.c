@@ -4,7 +4,8 @@
  * Copies of this process compile the program, as it is and so; what is quicker and fits the
  * memory of the target, or needs no more than without, is taken.  First those that nothing
  * hides, then all; of loops in which nothing is exposed none.  Then where a loop can be cut
- * between two trips, beside what is taken.
+ * between two trips, beside what is taken, and whether first trips are before their loops,
+ * beside what these begin with.
  *
  * And which stacks that a loop fills are summed a slice in each trip?  Those of a type are
  * one kind, tried with what loops then begin early or end late; the largest first.
@@ -386,12 +387,8 @@ take_cuts(const Pipelining *p, const Tried *plain)
 	for (int i = 0; i < p->n; exposed += p->loops[i++].n) {
 		PipelinedLoop *loop = &p->loops[i];
 		bool *seen = NEW_ARRAY(p->arena, bool, loop->n);
-		for (int c; (c = next_cut(loop, exposed, seen)) >= 0; seen[c] = true) {
-			Pipelined *cut = &loop->candidates[c];
-			cut->taken = true;
-			cut->taken = pipelining_is_possible(loop);
-			any |= cut->taken;
-		}
+		for (int c; (c = next_cut(loop, exposed, seen)) >= 0; seen[c] = true)
+			any |= pipelining_take(loop, &loop->candidates[c]);
 	}
 	return any;
 }

@@ -40,8 +40,8 @@ typedef struct Pipelining {
 	int n;
 } Pipelining;
 
-/* Can the loop be written so, with what is taken? */
-bool pipelining_is_possible(const PipelinedLoop *loop);
+/* Takes it too, if the loop can be written so with what is taken. */
+bool pipelining_take(const PipelinedLoop *loop, Pipelined *candidate);
 /* Says which of the candidates are taken. */
 typedef void ChoosePipelining(Module *m, Pipelining *p);
 

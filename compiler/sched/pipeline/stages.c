@@ -344,14 +344,15 @@ stages_find(Staged *s)
 }
 
 bool
-pipelining_is_possible(const PipelinedLoop *loop)
+pipelining_take(const PipelinedLoop *loop, Pipelined *candidate)
 {
 	Arena *a = arena_new();
 	Staged s = {.arena = a, .loop = loop};
-	bool possible = stages_find(&s);
 
+	candidate->taken = true;
+	candidate->taken = stages_find(&s);
 	arena_free(a);
-	return possible;
+	return candidate->taken;
 }
 
 /* ---- the loops of a module ------------------------------------------------------------ */
