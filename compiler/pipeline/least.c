@@ -2,43 +2,33 @@
  * least.c - what a run takes at least if trips of loops are beside each other.
  *
  * A loop that is written again so may have a step less, as a slice whose place is known is not
- * copied.  What `--overlap=none` and `xla` tell is a bound of that program, too: so a copy of
- * this process writes all loops again that can be, and fuses that.
+ * copied.  What `--overlap=none` and `xla` tell is a bound of that program, too: so copies of
+ * this process write loops again, and fuse that: all that can be, and those that `async` takes.
+ * The first may have more steps than the second, as fewer trips compute the same, and is less
+ * where memory is short.
  */
 #include "pipeline/pipeline.h"
 
-typedef struct Found {
-	int64_t least;
-	bool cuts; /* there are loops that may be cut elsewhere */
-} Found;
-
 typedef struct Least {
 	Module *module;
-	bool cuts;    /* these are taken */
-	Found *found; /* both processes have it */
+	int64_t *found; /* both processes have it; 0: nothing was found */
 } Least;
 
-/* All that may be, and as many cuts as can be beside that. */
 static void
-take_all(Pipelining *p, bool cuts, Found *found)
+take_all(const Pipelining *p)
 {
 	for (int i = 0; i < p->n; i++) {
 		PipelinedLoop *loop = &p->loops[i];
 		loop->first_before = loop->begins_with;
-		for (int c = 0; c < loop->n; c++) {
+		for (int c = 0; c < loop->n; c++)
 			loop->candidates[c].taken = !loop->candidates[c].cut;
-			found->cuts |= loop->candidates[c].cut;
-		}
-		for (int c = 0; c < loop->n && cuts; c++)
-			if (loop->candidates[c].cut)
-				pipelining_take(loop, &loop->candidates[c]);
 	}
 }
 
 /* What may be begun early or end late, and first trips before their loops; false: there is
    none. */
 static bool
-put_trips_apart(Module *m, bool cuts, Found *found)
+put_trips_apart(Module *m)
 {
 	Pipelining p = {.arena = m->arena}, around = {.arena = m->arena};
 	BranchMoves moves = {.arena = m->arena};
@@ -49,7 +39,7 @@ put_trips_apart(Module *m, bool cuts, Found *found)
 		branch_moves_apply(m, &moves);
 	pipelining_find(m, &p);
 	for (; p.n; p = around) {
-		take_all(&p, cuts, found);
+		take_all(&p);
 		around = (Pipelining){.arena = m->arena};
 		if (!pipelining_apply(&p))
 			break;
@@ -59,39 +49,54 @@ put_trips_apart(Module *m, bool cuts, Found *found)
 	return changed;
 }
 
-/* In a copy of this process the module is nobody else's. */
 static void
-find_least(void *data, int64_t i)
+note_lower(const Least *l, const char *start_at)
 {
-	const Least *l = data;
-	Module *m = l->module;
-
-	(void)i;
-	module_hide(m);
-	m->overlap = OVERLAP_none;
-	if (put_trips_apart(m, l->cuts, l->found)
-		&& pipeline_run(m, L_scheduled,
-			&(PipelineOptions){.start_at = "fuse", .verified = true}))
-		l->found->least = timeline_build(m, m->arena)->lower;
+	if (pipeline_run(l->module, L_scheduled,
+		    &(PipelineOptions){.start_at = start_at, .verified = true}))
+		*l->found = timeline_build(l->module, l->module->arena)->lower;
 }
 
-static Found
-least_so(Module *m, bool cuts)
+/* In a copy of this process the module is nobody else's. */
+static void
+with_all(void *data, int64_t i)
 {
-	Least l = {m, cuts, shared_new(sizeof(Found))};
+	const Least *l = data;
 
-	if (!l.found || !work_apart(find_least, &l))
+	(void)i;
+	module_hide(l->module);
+	l->module->overlap = OVERLAP_none;
+	if (put_trips_apart(l->module))
+		note_lower(l, "fuse");
+}
+
+static void
+with_what_pays(void *data, int64_t i)
+{
+	const Least *l = data;
+
+	(void)i;
+	module_hide(l->module);
+	l->module->overlap = OVERLAP_async;
+	note_lower(l, "pipeline");
+}
+
+static int64_t
+least_so(Module *m, void (*find)(void *data, int64_t i))
+{
+	Least l = {m, shared_new(sizeof(int64_t))};
+
+	if (!l.found || !work_apart(find, &l))
 		out_of_memory();
-	const Found found = *l.found;
-	shared_free(l.found, sizeof(Found));
+	const int64_t found = *l.found;
+	shared_free(l.found, sizeof(int64_t));
 	return found;
 }
 
 int64_t
 least_of_trips_apart(Module *m)
 {
-	const Found plain = least_so(m, false);
-	const int64_t cut = plain.cuts ? least_so(m, true).least : 0;
+	const int64_t all = least_so(m, with_all), taken = least_so(m, with_what_pays);
 
-	return cut && (!plain.least || cut < plain.least) ? cut : plain.least;
+	return all ? lesser(all, taken) : taken;
 }

@@ -244,8 +244,7 @@ class Checker:
         return self.beside("overlap_default", ["--overlap=xla"], "--interpret")
 
     def overlap(self):
-        """... and what is told to be the least with other --overlap is no more than it takes, but for
-        what trips that are apart in part may do less of (compiler/cost/README.md)."""
+        """... and what is told to be the least with other --overlap is no more than it takes."""
         wrong = self.beside("overlap", ["--overlap=async"], "--interpret")
         status, out, err = self.call("--overlap=xla", "--emit=cost.json=xla.json", "p.shd")
         if wrong or status != 0:
@@ -255,8 +254,7 @@ class Checker:
             return failure("overlap", "slower than xla", "%s, with it %s" % (
                 now["seconds"], xla["seconds"]))
         for told in alone, xla:
-            apart = 1.02 if "  for " in self.read("p.shd") else 1 + 1e-6    # whole picoseconds
-            if told["lower_seconds"] > now["seconds"] * apart:
+            if told["lower_seconds"] > now["seconds"] * (1 + 1e-6):     # whole picoseconds
                 return failure("overlap", "lower", "%s, told to be at least %s" % (
                     now["seconds"], told["lower_seconds"]))
         return None
