@@ -6,6 +6,7 @@
 Copies, fills that are written, and fusions that slice, transpose, spread or put behind each
 other, as often as their loops turn.  What takes no time is no step.
 """
+import collections
 import math
 import re
 import subprocess
@@ -104,13 +105,20 @@ def turns(text):
                if i.op == "while")
 
 
+def carried(text):
+    """What its loops carry: {types: loops}."""
+    found, _ = stats.computations(text)
+    return collections.Counter(i.type for body in found.values() for i in body
+                               if i.op == "while")
+
+
 def more(before, after):
     """Does the program copy more than it did?  What may be copied more is no product's piece:
     a slice that each trip of a loop sums instead of the stack behind the loop goes to its
     place, and one that is summed instead of what it is put together in is read by itself.
-    Where trips of a loop are written out each has a device's part of all rows, not of its own:
-    that is not compared."""
-    if turns(after) < turns(before):
+    Where trips of a loop are written out each has a device's part of all rows, not of its own,
+    and a loop that is cut elsewhere carries something else: that is not compared."""
+    if turns(after) < turns(before) or carried(before) - carried(after):
         return False
     return all(sum(copied(after, sums).values()) > sum(copied(before, sums).values())
                for sums in (True, False))
