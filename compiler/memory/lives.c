@@ -455,6 +455,12 @@ lives_span(const Shared *s)
 	return span;
 }
 
+LifeSpan
+lives_of_block(const Lives *l, const Block *b)
+{
+	return (LifeSpan){b->parent ? l->at[b->parent->id] : -1, end_of(l, b)};
+}
+
 /* ---- ranges ------------------------------------------------------------------------ */
 
 static int
@@ -467,21 +473,35 @@ by_begin(const void *a, const void *b)
 		: (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
-const Life *
-lives_of_range(const Shared *s, Arena *a, int *n)
+/* Those that begin in the span. */
+static const Life *
+begun_within(const Shared *s, LifeSpan span, int *n)
 {
-	int room = s->n;
+	int first = begun(s, span.from - 1);
 
-	*n = s->n;
+	*n = begun(s, span.to) - first;
+	return s->lives + first;
+}
+
+const Life *
+lives_of_range(const Shared *s, LifeSpan span, Arena *a, int *n)
+{
+	const Life *lives = begun_within(s, span, n);
+	int room = *n, more;
+
 	if (!s->within)
-		return s->lives;
-	for (const Shared *around = s->within; around; around = around->within)
-		room += around->n;
+		return lives;
+	for (const Shared *around = s->within; around; around = around->within) {
+		begun_within(around, span, &more);
+		room += more;
+	}
 	Life *all = NEW_ARRAY(a, Life, room);
 	*n = 0;
 	for (; s; s = s->within) {
-		memcpy(all + *n, s->lives, (size_t)s->n * sizeof *all);
-		*n += s->n;
+		lives = begun_within(s, span, &more);
+		if (more)
+			memcpy(all + *n, lives, (size_t)more * sizeof *all);
+		*n += more;
 	}
 	qsort(all, (size_t)*n, sizeof *all, by_begin);
 	return all;

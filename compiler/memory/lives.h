@@ -78,9 +78,11 @@ lives_outermost(const Shared *s)
 /* The buffer of which that value is the first, by its id; NULL: it is no first one, or that of
    a range of another. */
 const Shared *lives_buffer(const Lives *l, int value);
-/* All that is ever in a range of a buffer, of which none is a part: lives of it and of the
-   buffers around it, in order. */
-const Life *lives_of_range(const Shared *s, Arena *a, int *n);
+/* All that is put into a range of a buffer, of which none is a part, in that time: lives of it
+   and of the buffers around it, in order. */
+const Life *lives_of_range(const Shared *s, LifeSpan span, Arena *a, int *n);
+/* In which all values of the block, and of those in it, are written. */
+LifeSpan lives_of_block(const Lives *l, const Block *b);
 
 /*
  * Pairs of values that the program has in one buffer: what a loop carries, in

@@ -5,8 +5,8 @@
 
 Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
 each on 8 and on 65,536 devices, a transformer of 96 layers, and steps that train 24 to
-192 such layers, written one after the other and as a loop; the least of N runs, in
-microseconds an op (of the transformers: milliseconds, and microseconds a layer).  A pass
+192 such layers, written one after the other and as a loop, and 250 to 4,000 loops; the
+least of N runs, in microseconds an op (of the others: milliseconds, and microseconds each).  A pass
 that is linear has one figure in its column.  --overlap: collectives may begin early,
 which is what the pass of that name is for.  --cpu counts the processor's time instead of
 the clock's, for machines that are not quiet.
@@ -112,6 +112,13 @@ def training_loop(layers):
     return training_step(types, f'  for ({each}) in ({stacks}) {{ h = block(h, {each}); }}\n')
 
 
+def loops(n):
+    """One after the other, which all read one tensor."""
+    each = ''.join(f'  for w in ws {{ y = relu(matmul(y, w)) * {i + 1}.0; }}\n' for i in range(n))
+    return ('mesh [X=4, Y=2];\nfn main(x: bf16[64@Y, 64], ws: bf16[4, 64@X, 64])'
+            f' -> bf16[64@Y, 64] {{\n  var y = x;\n{each}  return y;\n}}\n')
+
+
 SHIM = '''#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -186,6 +193,8 @@ def main():
         for layers in (24, 96, 192):
             show(f'training, a loop of {layers}, ms',
                  least(shdc, training_loop(layers), args.runs, folder, env), 1)
+        for n in (250, 1000, 4000):
+            show(f'{n} loops, us each', least(shdc, loops(n), args.runs, folder, env), 1000 / n)
 
 
 if __name__ == '__main__':

@@ -156,7 +156,8 @@ keep_order_once(Graph *g, Scheduling *s, const Value *v)
 	if (*kept == s->ngraphs)
 		return;
 	*kept = s->ngraphs;
-	const Life *lives = lives_of_range(buffer, g->own, &n);
+	const Life *lives =
+		lives_of_range(buffer, lives_of_block(s->lives, g->block), g->own, &n);
 	keep_order(g, s, lives, n);
 }
 
