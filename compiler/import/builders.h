@@ -105,10 +105,12 @@ Value *computed_wider(Arena *a, Op *made);
 typedef struct Frame {
 	int64_t size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
 	Padding by;
+	uint32_t moved; /* along these dims windows move though they have one element */
 } Frame;
 Frame frame_new(int rank); /* of one element, everywhere */
-/* The elements of windows that have several are last dims, in the order of the dims that
-   they move along.  NULL after a message. */
+bool frame_moves(const Frame *frame, int d);
+/* The elements of windows are last dims, in the order of the dims that they move along.
+   NULL after a message. */
 Value *frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame);
 /* Over the dims behind the first `rank`. */
 Value *reduce_last(Make k, Combiner c, Value *v, int rank);

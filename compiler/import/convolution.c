@@ -7,9 +7,12 @@
  *
  * With zeros between the elements of x, as a gradient has it of a convolution that takes
  * steps, each part of the kernel meets elements at every s-th place only: it is s
- * convolutions of x itself, whose results take turns.
+ * convolutions of x itself, whose results take turns.  All read parts of the same windows, so
+ * that rows of x which several need are moved once, and placements pass as along one
+ * convolution.
  *
  *   step 2, kernel a b c    y[0], y[2], ..  of a c      y[1], y[3], ..  of b
+ *   windows of 2 rows       both of them                the last
  *
  * Where each feature has a kernel of its own nothing is summed but its windows, element by
  * element.
@@ -27,9 +30,16 @@ typedef struct Roles {
 
 /* Of each spatial dim. */
 typedef struct Spatial {
-	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
+	int64_t size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
 	Numbers low, high;
 } Spatial;
+
+/* x as windows show it of which those of each phase are a part. */
+typedef struct Shared {
+	Term shown;
+	uint32_t dims; /* that are done in phases */
+	int64_t low[MAX_RANK];
+} Shared;
 
 typedef struct Convolution {
 	Value *x, *kernel;
@@ -39,6 +49,8 @@ typedef struct Convolution {
 	int64_t feature_groups, batch_groups;
 	int64_t reversed[MAX_RANK];
 	Spatial windows;
+	const Shared *shared;	/* by all phases, or NULL; */
+	int64_t from[MAX_RANK]; /* ... the first elements that are of this phase's windows */
 } Convolution;
 
 /* Letters of the einsum. */
@@ -119,6 +131,8 @@ read_spatial(Import *in, const MlirOp *op, Convolution *conv)
 		|| !read_each(in, op, "rhs_dilation", conv->spatial, s->apart)
 		|| !read_each(in, op, "lhs_dilation", conv->spatial, s->spread))
 		return false;
+	for (int i = 0; i < conv->spatial; i++)
+		s->size[i] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
 	return pairs_of(in, op, "padding", conv->spatial, &s->low, &s->high)
 		|| read_wrong(in, op->range, "this padding cannot be read");
 }
@@ -134,7 +148,7 @@ frame_of(const Convolution *conv, const Term *t)
 		int i = t->letters[d] - LETTER_position;
 		if (i < 0)
 			continue;
-		frame.size[d] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+		frame.size[d] = s->size[i];
 		frame.step[d] = s->step[i];
 		frame.apart[d] = s->apart[i];
 		frame.by.low[d] = s->low.v[i];
@@ -210,10 +224,36 @@ kernel_term(Make k, const Convolution *conv, Term *t)
 			greater(conv->feature_groups, conv->batch_groups));
 }
 
-/* x, its groups a dim, as windows show it. */
+/* Of the windows that all phases share the elements of one. */
 static bool
-shown_term(Import *in, const MlirOp *op, const Convolution *conv, Term *t)
+phase_term(Make k, const Convolution *conv, Term *t)
 {
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK], dims[MAX_RANK];
+	int n = 0;
+
+	*t = conv->shared->shown;
+	for (int d = 0; d < t->value->type.rank; d++) {
+		int i = t->letters[d] - LETTER_element;
+		bool part = i >= 0 && conv->shared->dims >> i & 1;
+		start[d] = part ? conv->from[i] : 0;
+		limit[d] = part ? start[d] + conv->windows.size[i] : t->value->type.dims[d];
+		stride[d] = 1;
+		if (part && conv->windows.size[i] == 1)
+			continue;
+		t->letters[n] = t->letters[d];
+		dims[n++] = limit[d] - start[d];
+	}
+	t->value = make_slice(k, t->value, start, limit, stride);
+	t->value = t->value ? make_reshape(k, t->value, n, dims) : NULL;
+	return t->value != NULL;
+}
+
+/* x, its groups a dim, as windows show it: along `moved`, too, where they have one element. */
+static bool
+shown_term(Import *in, const MlirOp *op, const Convolution *conv, uint32_t moved, Term *t)
+{
+	if (conv->shared)
+		return phase_term(in->make, conv, t);
 	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
 
 	t->value = conv->x;
@@ -226,9 +266,13 @@ shown_term(Import *in, const MlirOp *op, const Convolution *conv, Term *t)
 		return false;
 	int rank = t->value->type.rank, n = rank;
 	Frame frame = frame_of(conv, t);
+	for (int d = 0; d < rank; d++)
+		if (t->letters[d] >= LETTER_position
+			&& moved >> (t->letters[d] - LETTER_position) & 1)
+			frame.moved |= 1u << d;
 	t->value = frame_show(in, op, t->value, zero, &frame);
 	for (int d = 0; d < rank && n < MAX_RANK; d++)
-		if (frame.size[d] > 1)
+		if (frame_moves(&frame, d))
 			t->letters[n++] = t->letters[d] - LETTER_position + LETTER_element;
 	return t->value != NULL;
 }
@@ -269,7 +313,7 @@ convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 {
 	Term terms[2] = {0}, result = {0};
 
-	if (!conv->kernel || !shown_term(in, op, conv, &terms[0])
+	if (!conv->kernel || !shown_term(in, op, conv, 0, &terms[0])
 		|| !kernel_term(in->make, conv, &terms[1]))
 		return NULL;
 	int rank = result_letters(conv, result.letters);
@@ -331,7 +375,7 @@ convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType d
 	int64_t order[MAX_RANK];
 
 	one.feature_groups = 1;
-	if (!shown_term(in, op, &one, &shown))
+	if (!shown_term(in, op, &one, 0, &shown))
 		return NULL;
 	Value *kernel = spread_kernel(k, conv, &shown, wide);
 	Value *v = make_binary(k, O_mul, make_convert(k, shown.value, wide), kernel);
@@ -348,48 +392,126 @@ convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType d
 
 enum { MOST_PHASES = 8 }; /* along a dim */
 
-/* A spatial dim with zeros between its elements that is done in phases; -1: none. */
-static int
-phase_dim(const Convolution *conv)
+/* Is the spatial dim, with zeros between its elements, done in phases? */
+static bool
+has_phases(const Convolution *conv, int i)
 {
 	const Spatial *s = &conv->windows;
 
+	return s->spread[i] > 1 && s->spread[i] <= MOST_PHASES && s->step[i] == 1
+		&& s->apart[i] == 1 && conv->x->type.dims[conv->of_x.spatial[i]] > 1;
+}
+
+/* A spatial dim that is; -1: none. */
+static int
+phase_dim(const Convolution *conv)
+{
 	for (int i = 0; i < conv->spatial; i++)
-		if (s->spread[i] > 1 && s->spread[i] <= MOST_PHASES && s->step[i] == 1
-			&& s->apart[i] == 1 && conv->x->type.dims[conv->of_x.spatial[i]] > 1)
+		if (has_phases(conv, i))
 			return i;
 	return -1;
 }
 
-/* Results r, r + s, ... along spatial dim i, of a result of `type`.  Element k of the kernel
-   meets element (r + k - low) / s of x first; false: none does, and they are zeros. */
+/* Which elements of a kernel meet some of x in results r, r + s, ... */
+typedef struct Met {
+	int64_t from, size; /* every s-th from there on */
+	int64_t before;	    /* p results on the first meets x[p - before] */
+} Met;
+
+/* Element k of the kernel meets element (r + k - low) / s of x first. */
+static Met
+elements_met(const Convolution *conv, int i, int64_t r)
+{
+	int64_t s = conv->windows.spread[i], low = conv->windows.low.v[i];
+	int64_t k = conv->windows.size[i];
+	int64_t from = ((low - r) % s + s) % s;
+
+	if (from >= k)
+		from = k;
+	return (Met){from, (k - from + s - 1) / s, (low - r - from) / s};
+}
+
+/* Does a window show some of the n elements that it is moved over? */
+static bool
+shows_some(int64_t before, int64_t behind, int64_t n)
+{
+	int64_t none = greater(-before, 0), last = greater(-behind, 0);
+
+	return none < n && last < n && none + last < n;
+}
+
+/* Results r, r + s, ... along spatial dim i, of a result of `type`; as many for each r where
+   phases share their windows.  False: they are zeros. */
 static bool
 find_phase(Import *in, const Convolution *conv, int i, int64_t r, Type *type,
 	Convolution *phase)
 {
 	Spatial *w = &phase->windows;
-	int64_t s = conv->windows.spread[i], low = conv->windows.low.v[i];
+	int64_t s = conv->windows.spread[i];
 	int64_t n = conv->x->type.dims[conv->of_x.spatial[i]];
-	int64_t k = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
 	int64_t *results = &type->dims[conv->of_y.spatial[i]];
-	int64_t from = ((low - r) % s + s) % s;
+	Met met = elements_met(conv, i, r);
 
-	if (from >= k)
-		from = k;
-	*results = (*results - r + s - 1) / s;
-	int64_t size = (k - from + s - 1) / s, before = (low - r - from) / s;
-	int64_t behind = *results - 1 + size - n - before;
+	*results = (*results - (conv->shared ? 0 : r) + s - 1) / s;
 	*phase = *conv;
 	phase->phases = (int)s * (conv->phases ? conv->phases : 1);
 	w->spread[i] = 1;
-	w->low.v[i] = before;
-	w->high.v[i] = behind;
-	if (!size || greater(-before, 0) >= n || greater(-behind, 0) >= n
-		|| greater(-before, 0) + greater(-behind, 0) >= n)
+	w->size[i] = met.size;
+	w->low.v[i] = met.before;
+	w->high.v[i] = *results - 1 + met.size - n - met.before;
+	if (!met.size || !shows_some(w->low.v[i], w->high.v[i], n))
 		return false;
-	phase->kernel =
-		make_slice_dim(in->make, conv->kernel, conv->of_kernel.spatial[i], from, k, s);
+	if (conv->shared)
+		phase->from[i] = conv->shared->low[i] - met.before;
+	phase->kernel = make_slice_dim(in->make, conv->kernel, conv->of_kernel.spatial[i],
+		met.from, conv->windows.size[i], s);
 	return true;
+}
+
+/* The windows along spatial dim i of which those of all phases are parts, of so many
+   `results`; false: they have more elements than there are of them, or show nothing. */
+static bool
+join_windows(const Convolution *conv, int i, int64_t results, Spatial *all)
+{
+	int64_t s = conv->windows.spread[i], first = INT64_MAX, end = INT64_MIN;
+	int64_t n = conv->x->type.dims[conv->of_x.spatial[i]];
+	int64_t count = (results + s - 1) / s;
+
+	for (int64_t r = 0; r < s && r < results; r++) {
+		Met met = elements_met(conv, i, r);
+		if (!met.size)
+			continue;
+		first = first < -met.before ? first : -met.before;
+		end = greater(end, met.size - met.before);
+	}
+	if (first >= end || end - first > count)
+		return false;
+	all->spread[i] = 1;
+	all->size[i] = end - first;
+	all->low.v[i] = -first;
+	all->high.v[i] = count - 1 + end - n;
+	return shows_some(-first, all->high.v[i], n);
+}
+
+/* False: each phase has windows of its own. */
+static bool
+share_windows(Import *in, const MlirOp *op, const Convolution *conv, const Type *type,
+	Shared *shared)
+{
+	Convolution all = *conv;
+
+	*shared = (Shared){0};
+	for (int i = 0; i < conv->spatial; i++) {
+		if (!has_phases(conv, i))
+			continue;
+		if (!join_windows(conv, i, type->dims[conv->of_y.spatial[i]], &all.windows))
+			return false;
+		shared->dims |= 1u << i;
+		shared->low[i] = all.windows.low.v[i];
+	}
+	if (is_depthwise(conv))
+		all.feature_groups = 1;
+	return shared->dims && shown_term(in, op, &all, shared->dims, &shared->shown);
 }
 
 /* Element j of each of n tensors, one after the other, along dim d: `size` of them. */
@@ -476,6 +598,9 @@ import_op_convolution(Import *in, const MlirOp *op, int detail)
 	else
 		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
 	conv.kernel = reversed_kernel(in->make, &conv);
+	Shared shared;
+	if (conv.x && conv.kernel && share_windows(in, op, &conv, &type, &shared))
+		conv.shared = &shared;
 	in->results[0] = conv.x ? convolve_phases(in, op, &conv, &type) : NULL;
 	return true;
 }

@@ -21,6 +21,12 @@ frame_new(int rank)
 	return frame;
 }
 
+bool
+frame_moves(const Frame *frame, int d)
+{
+	return frame->size[d] > 1 || frame->moved >> d & 1;
+}
+
 /* Where the first window ends of those along n elements; false: there is none. */
 static bool
 first_end(int64_t size, int64_t step, int64_t apart, int64_t n, int64_t *end)
@@ -71,7 +77,7 @@ is_around(const Frame *frame, int d, int64_t n)
 	const Padding *by = &frame->by;
 	int64_t end, all;
 
-	return frame->size[d] > 1 && by->inner[d] >= 0 && by->low[d] >= 0
+	return frame_moves(frame, d) && by->inner[d] >= 0 && by->low[d] >= 0
 		&& by->high[d] >= by->inner[d] && add_i64(by->inner[d], 1, &all)
 		&& mul_i64(n, all, &all) && add_i64(all, by->low[d], &all)
 		&& add_i64(all, by->high[d] - by->inner[d], &all)
@@ -92,7 +98,7 @@ elements_last(Make k, Value *v, const Frame *frame, int rank, uint32_t alone)
 			order[n++] = d;
 	}
 	for (int d = 0; d < rank; d++)
-		if (frame->size[d] > 1)
+		if (frame_moves(frame, d))
 			order[n++] = alone >> d & 1 ? d : window++;
 	v = make_transpose(k, v, order);
 	for (int i = rank - __builtin_popcount(alone); v && i < n && ndims < MAX_RANK; i++)
@@ -165,7 +171,7 @@ frame_show(Import *in, const MlirOp *op, Value *padded, Value *padding, const Fr
 	if (!v && diag_errors(in->session) == 0)
 		read_wrong(in, op->range, "this padding cannot be");
 	for (int d = 0; d < rank && v; d++) {
-		if (frame->size[d] == 1) {
+		if (!frame_moves(frame, d)) {
 			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], frame->step[d]);
 		} else if (!is_around(frame, d, x->type.dims[d])
 			&& has_one_window(frame, d, v->type.dims[d], &end)) {

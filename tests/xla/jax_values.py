@@ -250,6 +250,14 @@ def rows_between(x, w):
     return *all_of_them(x, w), *jax.grad(lambda x, w: sum((y ** 2).sum() for y in all_of_them(x, w)), (0, 1))(x, w)
 
 
+def rows_in_turn(x, w):
+    """Convolutions with zeros between the elements of x, of which the phases read the same rows."""
+    def transposed(x, w, padding="SAME"):
+        return lax.conv_transpose(x, w, (2, 2), padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return transposed(x, w), transposed(x, w[:3, :3]), transposed(x, w[:2, :2]), \
+        transposed(x, w[:1, :2]), transposed(x, w[:, :1]), transposed(x, w[:2], "VALID")[:, :-2]
+
+
 def sequences(x, w):
     """A causal convolution of each feature, as state space models have; one of all of them."""
     def causal(x, w):
@@ -519,6 +527,8 @@ MORE = {
     "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
     "rows_between": (rows_between, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "rows_backward": (rows_backward, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
+    "rows_in_turn": (rows_in_turn, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8))),
+    "features_in_turn": (rows_in_turn, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8), None, None, None, "model")),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "rows_multiplied": (lambda t, i, w: t[i] @ w, AT((32, 16), "model", None), AT((8,), dtype=jnp.int32), AT((16, 24), "model", None)),
     "sequences_of_rows": (sequences, AT((4, 16, 8), "data", "model"), AT((4, 8), None, "model")),

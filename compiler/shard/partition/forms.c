@@ -38,6 +38,17 @@ view_place(const Op *op, const Placement *to, Placement *from)
 	return true;
 }
 
+/* The windows that the op shows, or makes a slice of, perhaps moved there; else NULL. */
+static const Op *
+shows_windows(const Op *op)
+{
+	const Op *of = op;
+
+	while (of && (of->kind == O_slice || (of != op && op_is_move(of))))
+		of = of->operands[0]->def;
+	return of && (of->kind == O_windows || of->kind == O_frames) ? of : NULL;
+}
+
 /* The op that makes it; of a view of windows, theirs; *at: where these are when it is in
    `to`. */
 static const Op *
@@ -48,7 +59,7 @@ widened(const Value *v, const Placement *to, Placement *at)
 	*at = *to;
 	while (op && view_place(op, at, at))
 		op = op->operands[0]->def;
-	if (op && (op->kind == O_windows || op->kind == O_frames))
+	if (shows_windows(op))
 		return op;
 	*at = *to;
 	return v->def;
@@ -58,10 +69,9 @@ const Value *
 shown(const Value *v)
 {
 	Placement none = placement_none(v->type.rank), at;
-	const Op *op = widened(v, &none, &at);
-	bool windows = op && (op->kind == O_windows || op->kind == O_frames);
+	const Op *windows = shows_windows(widened(v, &none, &at));
 
-	return windows ? op->operands[0] : v;
+	return windows ? windows->operands[0] : v;
 }
 
 Value *

@@ -62,8 +62,9 @@ windows_of(const Projection *p, int t, int *dims)
 
 	for (int d = 0; d < p->tensors[t]->type.rank; d++)
 		dims[d] = d;
-	while (op && (op->kind == O_transpose || op->kind == O_reshape)) {
-		if (!dims_before(op, dims))
+	while (op
+		&& (op->kind == O_transpose || op->kind == O_reshape || op->kind == O_slice)) {
+		if (op->kind != O_slice && !dims_before(op, dims))
 			return NULL;
 		op = op->operands[0]->def;
 	}

@@ -1,0 +1,10 @@
+module @jit_transposed_rows attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=2, "model"=4]>
+  func.func public @main(%x: tensor<4x16x16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}, {}, {}]>}, %a: tensor<3x3x4x8xf32>, %b: tensor<3x3x4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {"model"}]>}, %c: tensor<2x2x4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {"model"}]>}, %d: tensor<4x1x4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {"model"}]>}) -> (tensor<4x32x32x8xf32> {jax.result_info = "result[0]"}, tensor<4x32x32x8xf32> {jax.result_info = "result[1]"}, tensor<4x32x32x8xf32> {jax.result_info = "result[2]"}, tensor<4x32x32x8xf32> {jax.result_info = "result[3]"}) {
+    %0 = stablehlo.convolution(%x, %a) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x16x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<4x32x32x8xf32>
+    %1 = stablehlo.convolution(%x, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x16x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<4x32x32x8xf32>
+    %2 = stablehlo.convolution(%x, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x16x16x4xf32>, tensor<2x2x4x8xf32>) -> tensor<4x32x32x8xf32>
+    %3 = stablehlo.convolution(%x, %d) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[2, 2], [0, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x16x16x4xf32>, tensor<4x1x4x8xf32>) -> tensor<4x32x32x8xf32>
+    return %0, %1, %2, %3 : tensor<4x32x32x8xf32>, tensor<4x32x32x8xf32>, tensor<4x32x32x8xf32>, tensor<4x32x32x8xf32>
+  }
+}
