@@ -254,8 +254,9 @@ def rows_in_turn(x, w):
     """Convolutions with zeros between the elements of x, of which the phases read the same rows."""
     def transposed(x, w, padding="SAME"):
         return lax.conv_transpose(x, w, (2, 2), padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    grads = jax.grad(lambda x, w: (transposed(x, w[:3, :3]) ** 2).sum(), (0, 1))(x, w)
     return transposed(x, w), transposed(x, w[:3, :3]), transposed(x, w[:2, :2]), \
-        transposed(x, w[:1, :2]), transposed(x, w[:, :1]), transposed(x, w[:2], "VALID")[:, :-2]
+        transposed(x, w[:1, :2]), transposed(x, w[:, :1]), transposed(x, w[:2], "VALID")[:, :-2], *grads
 
 
 def sequences(x, w):

@@ -38,14 +38,22 @@ view_place(const Op *op, const Placement *to, Placement *from)
 	return true;
 }
 
-/* The windows that the op shows, or makes a slice of, perhaps moved there; else NULL. */
+Value *
+before_moves(Value *v)
+{
+	while (v->id < 0 && v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	return v;
+}
+
+/* The windows that the op shows, or makes a slice of; else NULL. */
 static const Op *
 shows_windows(const Op *op)
 {
 	const Op *of = op;
 
-	while (of && (of->kind == O_slice || (of != op && op_is_move(of))))
-		of = of->operands[0]->def;
+	while (of && of->kind == O_slice)
+		of = before_moves(of->operands[0])->def;
 	return of && (of->kind == O_windows || of->kind == O_frames) ? of : NULL;
 }
 
@@ -58,7 +66,7 @@ widened(const Value *v, const Placement *to, Placement *at)
 
 	*at = *to;
 	while (op && view_place(op, at, at))
-		op = op->operands[0]->def;
+		op = before_moves(op->operands[0])->def;
 	if (shows_windows(op))
 		return op;
 	*at = *to;
@@ -88,13 +96,8 @@ narrower(const Partitioner *p, const Value *v)
 	bool shown = op->kind != O_convert;
 	if (type_bytes(&from->type) >= type_bytes(&v->type) && !shown)
 		return NULL;
-	/* as it was before it was moved for the conversion */
-	while (from->id < 0 || from->id >= p->nsources) {
-		if (!from->def || !op_is_move(from->def))
-			return NULL;
-		from = from->def->operands[0];
-	}
-	return value_is_literal(from) ? NULL : from;
+	from = before_moves(from);
+	return from->id < 0 || from->id >= p->nsources || value_is_literal(from) ? NULL : from;
 }
 
 bool
@@ -117,6 +120,24 @@ narrower_place(const Value *v, const Placement *to, Placement *at)
 		placement_set_dim(at, d, &axes);
 	}
 	return true;
+}
+
+Value *
+made_of(const Partitioner *p, const Value *v)
+{
+	Value *narrow = narrower(p, v), *from;
+	Placement none = placement_none(v->type.rank);
+
+	if (narrow || !v->def || !view_place(v->def, &none, &none))
+		return narrow;
+	from = before_moves(v->def->operands[0]);
+	return from->id < 0 || from->id >= p->nsources || value_is_literal(from) ? NULL : from;
+}
+
+bool
+made_of_place(const Partitioner *p, const Value *v, const Placement *to, Placement *at)
+{
+	return narrower(p, v) ? narrower_place(v, to, at) : view_place(v->def, to, at);
 }
 
 /* A plan and the form that it begins with. */
@@ -143,9 +164,9 @@ look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Plac
 /*
  * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
  * conversion to more bytes, is padded, windows or a slice, is moved before it, where that
- * moves fewer, as where the slice's operand is there already: the form is then one of what it
- * is made of, or what that is made of, a few levels down.  Parts of a sum are not, as others
- * may be rounded.
+ * moves fewer, as where the slice's operand is there already; a view is made of what is there:
+ * the form is then one of what it is made of, or what that is made of, a few levels down.
+ * Parts of a sum are not, as others may be rounded.
  */
 static Cheapest
 cheapest(Partitioner *p, const Value *v, const Placement *to, int level)
@@ -157,14 +178,16 @@ cheapest(Partitioner *p, const Value *v, const Placement *to, int level)
 		if (!level || !f->value->placement.nunreduced)
 			look_at(p, &best, &v->type, f, to);
 	bool deeper = level < NARROWER_LEVELS && (!best.plan || best.plan->bytes > 0);
-	const Value *narrow = deeper && !to->nunreduced ? narrower(p, v) : NULL;
-	if (!narrow || !narrower_place(v, to, &at))
+	const Value *from = deeper && !to->nunreduced ? made_of(p, v) : NULL;
+	if (!from || !made_of_place(p, v, to, &at))
 		return best;
-	Cheapest other = cheapest(p, narrow, &at, level + 1);
+	Cheapest other = cheapest(p, from, &at, level + 1);
+	if (other.plan && other.plan->bytes > 0 && !narrower(p, v))
+		return best;
 	if (!other.plan || !best.plan)
 		return other.plan ? other : best;
 	/* of as many bytes what it is made of, which others may have there, too */
-	bool as_large = type_bytes(&narrow->type) == type_bytes(&v->type);
+	bool as_large = type_bytes(&from->type) == type_bytes(&v->type);
 	bool fewer = other.plan->bytes < best.plan->bytes
 		|| (as_large && other.plan->bytes <= best.plan->bytes);
 	return fewer ? other : best;

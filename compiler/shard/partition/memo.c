@@ -95,16 +95,16 @@ put_later(const Partitioner *p, const Value *v, Text *t)
 
 /* What may be moved instead. */
 static void
-put_narrower(const Partitioner *p, const Value *v, int level, Text *t)
+put_made_of(const Partitioner *p, const Value *v, int level, Text *t)
 {
-	const Value *narrow = level < NARROWER_LEVELS ? narrower(p, v) : NULL;
+	const Value *from = level < NARROWER_LEVELS ? made_of(p, v) : NULL, *before = v;
+	const Op *op = NULL;
 
 	put(t, -1);
-	if (!narrow)
+	if (!from)
 		return;
-	Placement place = placement_none(v->type.rank);
-	const Op *op = v->def;
-	for (; view_place(op, &place, &place); op = op->operands[0]->def) {
+	for (; before != from; before = before_moves(op->operands[0])) {
+		op = before->def;
 		put(t, op->kind);
 		for (int d = 0; d < op->results[0]->type.rank; d++)
 			put(t,
@@ -112,15 +112,15 @@ put_narrower(const Partitioner *p, const Value *v, int level, Text *t)
 							: op->results[0]->type.dims[d]);
 	}
 	const Ints *windowed = op_ints(op, A_windowed);
-	put(t, narrow->type.dtype);
-	for (int d = 0; d < narrow->type.rank; d++)
-		put(t, narrow->type.dims[d]);
+	put(t, from->type.dtype);
+	for (int d = 0; d < from->type.rank; d++)
+		put(t, from->type.dims[d]);
 	for (int i = 0; i < windowed->n; i++)
 		put(t, windowed->v[i]);
 	put(t, -1);
-	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
+	for (const Form *form = source_of(p, from)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);
-	put_narrower(p, narrow, level + 1, t);
+	put_made_of(p, from, level + 1, t);
 }
 
 /* Ops of one rule are alike in kind, attributes and types. */
@@ -142,7 +142,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 		put_placement(t, &s->final);
 		for (const Form *form = s->forms; form; form = form->next)
 			put_placement(t, &form->value->placement);
-		put_narrower(p, v, 0, t);
+		put_made_of(p, v, 0, t);
 		put(t, type_elements(&shown(v)->type)); /* vote.c */
 		for (const Want *w = p->alone ? NULL : wants_of(p, v); w; w = w->next)
 			put_placement(t, &w->at);

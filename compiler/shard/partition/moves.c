@@ -112,21 +112,23 @@ make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand
 	s->wants = wants;
 }
 
-/* What was converted to more bytes, padded, or is windows, made when what it is made of is
-   there. */
+/* What was converted to more bytes, padded, is windows or a view, made when what it is made of
+   is there. */
 static Value *
 made_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
 {
 	Placement at;
 
-	if (!narrower_place(v, to, &at))
+	if (!made_of_place(p, v, to, &at))
 		die("%%%s is moved as what it is made of, which cannot be there", v->name);
-	Value *narrow = value_in(p, narrower(p, v), &at, user, operand, requested);
+	Value *from = made_of(p, v), *before;
+	Value *narrow = value_in(p, from, &at, user, operand, requested);
 	Value *moved = recompute(v, to, user), *wide = moved;
 	Placement place = *to;
 
-	while (view_place(wide->def, &place, &place)) {
-		wide->def->operands[0] = recompute(wide->def->operands[0], &place, wide->def);
+	while ((before = before_moves(wide->def->operands[0])) != from) {
+		view_place(wide->def, &place, &place);
+		wide->def->operands[0] = recompute(before, &place, wide->def);
 		wide = wide->def->operands[0];
 	}
 	wide->def->operands[0] = narrow;

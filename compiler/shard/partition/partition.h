@@ -172,6 +172,8 @@ typedef struct Guesses {
 } Guesses;
 void guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at);
 void forget_guesses(Guesses *guesses);
+/* As it was before it was moved for an op. */
+Value *before_moves(Value *v);
 /* What a value is in a dtype that takes fewer bytes, before it was converted, or without
    what was put around it, or what its windows show, or it is a slice of; NULL: it is none, or
    explicit code says which of the two moves. */
@@ -185,6 +187,9 @@ bool view_place(const Op *op, const Placement *to, Placement *from);
 const Value *shown(const Value *v);
 /* Where that is when the value is in `to`; false: it cannot be. */
 bool narrower_place(const Value *v, const Placement *to, Placement *at);
+/* The same; of what is none, but a view, what it is of, which nothing is gained by moving. */
+Value *made_of(const Partitioner *p, const Value *v);
+bool made_of_place(const Partitioner *p, const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
 /* ... or is it one of what the value is made of? */

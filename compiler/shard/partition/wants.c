@@ -216,8 +216,8 @@ share_price_from(Partitioner *p, const Value *v, const Form *form, const Placeme
 {
 	Placement at = *to;
 
-	if (!is_form_of(p, form, v) && narrower_place(v, to, &at))
-		v = narrower(p, v);
+	if (!is_form_of(p, form, v) && made_of_place(p, v, to, &at))
+		v = made_of(p, v);
 	share_price(p, v, &at, price);
 }
 
