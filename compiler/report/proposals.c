@@ -267,13 +267,14 @@ add_python_copies(const Proposals *found, Proposal *proposal, const Placed *plac
 {
 	const Module *m = found->module;
 	Kinds made = kinds_new(found->arena), sources = kinds_new(found->arena);
+	Range range = placed->value->range; /* of all copies */
 
 	if (!placed->value->def)
 		return true;
 	if (!add_copies_forward(found, proposal, placed, &made, &sources))
 		return false;
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->noperands; i++)
+		for (int i = 0; i < op->noperands && range_equal(op->range, range); i++)
 			for (int k = 0; k < made.n; k++) {
 				const Value *x = unmoved(op->operands[i]);
 				if (python_is_gradient(op, i, made.all[k])

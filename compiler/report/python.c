@@ -85,11 +85,11 @@ adds_gradient(const Op *op, const Value *gradient)
 bool
 python_is_gradient(const Op *op, int operand, const Value *v)
 {
+	if (!v->range.file || !range_equal(op->range, v->range) || op_is_move(op)
+		|| op == v->def || !op->nresults || op->results[0]->range.file)
+		return false;
 	const Value *gradient = unmoved(op->operands[operand]);
-
-	return v->range.file && range_equal(op->range, v->range) && !op_is_move(op)
-		&& op != v->def && op->nresults && !op->results[0]->range.file && gradient != v
-		&& type_equal(&gradient->type, &v->type)
+	return gradient != v && type_equal(&gradient->type, &v->type)
 		&& !(gradient->def && range_equal(gradient->def->range, v->range))
 		&& !adds_gradient(op, gradient);
 }
