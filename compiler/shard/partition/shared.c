@@ -172,13 +172,20 @@ add_node(Graph *g, Value *v, const Placement *partial, bool sum, Reason why)
 		.why = why,
 		.wide = v->placement.nunreduced > 0,
 		.n = 1};
-	const Node *first = node_of(g, first_equal(g, v));
-	bool equal = first && first->sum == sum && are_alike(&first->partial, partial);
-	node->twin = equal ? first->twin : node;
+	node->twin = node;
 	node->leader = node;
 	APPEND(a, g->nodes, g->n, node);
 	lookup_add(g->of, value_hash(v), node);
 	return node;
+}
+
+static void
+know_twin(const Graph *g, Node *node)
+{
+	const Node *first = node_of(g, first_equal(g, node->value));
+
+	if (first && first->sum == node->sum && are_alike(&first->partial, &node->partial))
+		node->twin = first->twin;
 }
 
 /* Is the factor whole along these, or made anew? */
@@ -296,6 +303,28 @@ find_node(Graph *g, Op *op)
 			return;
 		}
 	}
+}
+
+/* False: none of them is worth a look. */
+static bool
+find_nodes(Graph *g, const Block *b)
+{
+	bool any = false;
+
+	for (Op *op = b->first; op; op = op->next)
+		find_node(g, op);
+	for (int i = 0; i < g->n; i++)
+		any |= g->where != COMBINE_wide || g->nodes[i]->wide;
+	return any;
+}
+
+static void
+find_twins(Graph *g, const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		find_twin(g, op);
+	for (int i = 0; i < g->n; i++)
+		know_twin(g, g->nodes[i]);
 }
 
 /* ---- graphs ------------------------------------------------------------------------- */
@@ -538,10 +567,10 @@ combine_shared(Partitioner *p, Block *b, CombineWhere where)
 		.made = lookup_new(p->scratch),
 		.twins = lookup_new(p->scratch)};
 
-	for (Op *op = b->first; op; op = op->next) {
-		find_twin(&g, op);
-		find_node(&g, op);
-	}
+	if (find_nodes(&g, b))
+		find_twins(&g, b);
+	else
+		g.n = 0;
 	link_nodes(&g);
 	for (int i = 0; i < g.n; i++) {
 		Node *leader = g.nodes[i];
