@@ -169,7 +169,8 @@ typedef struct Trials {
 	const WhatIfs *asked;
 	Session *session;
 	Module *module;	     /* as it was read; NULL: it can't be */
-	ArenaImage *as_read; /* of the session, by this process; NULL: none yet */
+	ArenaImage *as_read; /* of the session */
+	bool changed;	     /* ... since then, by this process */
 	Trial *const *trials;
 	int ntrials;
 	const int *round; /* the numbers of those that are made now, */
@@ -217,10 +218,9 @@ try_change(Trials *all, int i)
 	int64_t *received = all->received + (int64_t)i * all->asked->nplaces;
 	Answer *answer = &all->answers[i];
 
-	if (all->as_read)
+	if (all->changed)
 		arena_restore(all->session->arena, all->as_read);
-	else
-		all->as_read = arena_image(all->session->arena);
+	all->changed = true;
 	Module *m = all->module;
 	if (m) {
 		m->sharing = all->sharing;
@@ -351,6 +351,7 @@ what_ifs(const WhatIfs *asked, Trial *const *trials, int ntrials)
 	bool is_long = m && m->nvalues > MOST_ASKED;
 	if (m)
 		m->precedents = as_is->precedents;
+	t.as_read = arena_image(s->arena);
 	if (is_long)
 		t.foresight = as_is->foresight;
 	if (is_long && as_is->precedents)
@@ -367,8 +368,7 @@ what_ifs(const WhatIfs *asked, Trial *const *trials, int ntrials)
 	}
 	shared_free(shared, bytes);
 	arena_free(a);
-	if (t.as_read)
-		arena_image_free(t.as_read);
+	arena_image_free(t.as_read);
 	session_free(s);
 }
 
