@@ -61,15 +61,25 @@ plan_alone(Partitioner *p, const Op *op)
 	return c;
 }
 
+/* The only one; of windows that phases share the first, as all want them alike. */
+static const Op *
+user_of(const Partitioner *p, const Value *v)
+{
+	const Source *s = source_of(p, v);
+	bool shared = v->def && (v->def->kind == O_windows || v->def->kind == O_frames);
+
+	return s->nusers && shared ? s->users[0] : s->user;
+}
+
 /* What is moved as v: what the op makes of it, and views of that, if one op uses it. */
 static const Value *
 wider(const Partitioner *p, const Op *op, const Value *v)
 {
 	int at[MAX_RANK];
 
-	while (op->nresults == 1 && source_of(p, op->results[0])->user) {
+	while (op->nresults == 1 && user_of(p, op->results[0])) {
 		const Value *wide = op->results[0];
-		op = source_of(p, wide)->user;
+		op = user_of(p, wide);
 		if (op->nresults != 1 || !view_dims(op, at))
 			return narrower(p, wide) == v
 					&& type_bytes(&v->type) <= type_bytes(&wide->type)
@@ -101,7 +111,7 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 		return true;
 	}
 	const Value *wide = wider(p, op, v);
-	if (wide != v && wanted_by(p, source_of(p, wide)->user, wide, want))
+	if (wide != v && wanted_by(p, user_of(p, wide), wide, want))
 		return narrower_place(wide, &want->at, &want->at);
 	Choice c = plan_alone(p, op);
 	want->at = choice_tensor(p, &c, operand);
