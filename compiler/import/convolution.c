@@ -499,6 +499,7 @@ share_windows(Import *in, const MlirOp *op, const Convolution *conv, const Type 
 	Shared *shared)
 {
 	Convolution all = *conv;
+	bool several = false;
 
 	*shared = (Shared){0};
 	for (int i = 0; i < conv->spatial; i++) {
@@ -508,9 +509,13 @@ share_windows(Import *in, const MlirOp *op, const Convolution *conv, const Type 
 			return false;
 		shared->dims |= 1u << i;
 		shared->low[i] = all.windows.low.v[i];
+		several |= all.windows.size[i] > 1;
 	}
-	if (is_depthwise(conv))
+	if (is_depthwise(conv)) {
+		if (!several)
+			return false; /* x itself, where the kernel follows */
 		all.feature_groups = 1;
+	}
 	return shared->dims && shown_term(in, op, &all, shared->dims, &shared->shown);
 }
 
