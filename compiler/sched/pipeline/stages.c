@@ -396,6 +396,17 @@ has_work_beside(Search search, const Op *op, bool early, Arena *a)
 	return false;
 }
 
+/* Does it move what a fence in its trip hands on, or a part of that? */
+static bool
+is_fenced(const Op *op)
+{
+	const Op *from = op->operands[0]->def;
+
+	while (from && from->kind != O_fence && (op_renames(from) || op_takes_part(from)))
+		from = from->operands[0]->def;
+	return from && from->kind == O_fence;
+}
+
 static void
 add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 {
@@ -415,7 +426,9 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 			continue;
 		}
 		if (!op->trip) /* else a copy, beside another trip of a loop within */
-			op->trip = known == KNOWN_before ? TRIP_before : TRIP_needed;
+			op->trip = is_fenced(op)	? TRIP_fenced
+				: known == KNOWN_before ? TRIP_before
+							: TRIP_needed;
 		c.cut = true;
 		c.early = known == KNOWN_before;
 		if (has_work_beside(*search, op, c.early, a))
@@ -528,8 +541,12 @@ find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		Staged s;
 		PipelinedLoop loop = {.op = op, .around = op->block->parent};
-		if (!op_is_loop(op) || is_manual_loop(op) || (inner && !is_around(op, inner)))
+		if (!op_is_loop(op) || (inner && !is_around(op, inner)))
 			continue;
+		if (is_manual_loop(op)) {
+			tell_of_all(op->bodies[LOOP_BODY], TRIP_manual);
+			continue;
+		}
 		bool counted = loop_is_counted(op, &s);
 		if (inner && (!counted || s.trips < 2))
 			continue;
