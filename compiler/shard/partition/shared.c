@@ -22,9 +22,10 @@ enum { MAX_NODES = 4096 }; /* of one graph; larger ones stay as they are */
 typedef struct Node {
 	Value *value; /* whole: what a move combines, or made of such by additions */
 	Placement partial;
-	bool sum;		  /* a move that combines it; else made of such */
-	bool scattered;		  /* it is split along axes of the sum */
-	bool ends;		  /* it was asked to be whole: combined by then */
+	bool sum;	/* a move that combines it; else made of such */
+	bool adds;	/* it adds parts up, or puts them together: as it is placed now */
+	bool scattered; /* it is split along axes of the sum */
+	bool ends;	/* it was asked to be whole: combined by then */
 	const struct Node *moved; /* of a move that is no sum of its own here: what it moves */
 	Reason why;
 	int uses;	     /* by other nodes */
@@ -168,6 +169,7 @@ add_node(Graph *g, Value *v, const Placement *partial, bool sum, Reason why)
 	*node = (Node){.value = v,
 		.partial = *partial,
 		.sum = sum,
+		.adds = adds_up(v->def, (Combiner)partial->combiner),
 		.scattered = is_split_over(&v->placement, &over),
 		.why = why,
 		.wide = v->placement.nunreduced > 0,
@@ -356,7 +358,7 @@ node_taken(const Graph *g, const Node *node, int k)
 {
 	const Op *op = node->value->def;
 	Node *from = node->sum ? NULL : node_of(g, op->operands[k]);
-	bool adds = from && adds_up(op, (Combiner)node->partial.combiner);
+	bool adds = from && node->adds;
 
 	return adds && !are_alike(&from->partial, &node->partial) ? NULL : from;
 }
@@ -483,7 +485,6 @@ static void
 take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 {
 	Op *op = node->value->def;
-	bool adds = adds_up(op, (Combiner)node->partial.combiner);
 
 	for (int k = 0; k < op->noperands; k++) {
 		const Node *from = node_before(g, node, k);
@@ -491,10 +492,11 @@ take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 		if (before && from->sum) {
 			op->operands[k] = from->value->def->operands[0];
 			op->operands[k]->uses++;
-		} else if (!before && adds && !is_placed(op->operands[k], &node->partial)) {
+		} else if (!before && node->adds
+			&& !is_placed(op->operands[k], &node->partial)) {
 			op->operands[k] = insert_reshard(g->p, op->operands[k], &node->partial,
 				op, node->why);
-		} else if (!from && !adds) {
+		} else if (!from && !node->adds) {
 			take_factor(node, &op->operands[k], op);
 		}
 	}
