@@ -151,7 +151,8 @@ definitions:
 module:
   "module" module_name attribute_dict "{" ops "}" place
 					{ MlirBlock *block = NODE(MlirBlock, .ops = $ops, .range = @1);
-					  $$ = NODE(MlirOp, .name = "builtin.module", .range = @1, .regions = LIST(block));
+					  $$ = NODE(MlirOp, .name = "builtin.module", .range = @1, .attributes = $attribute_dict,
+						.regions = LIST(block));
 					  mlir_give(parser, $$, "sym_name", ATTR(string, @2, .text = $module_name)); }
 | generic place				{ $$ = $generic; }
 

@@ -19,11 +19,18 @@ place_resolved(Import *in, const MlirPlace *place)
 	return place;
 }
 
+/* In a session or a cell of a notebook; what else is in <..> was generated. */
+static bool
+was_typed(const char *path)
+{
+	return !strcmp(path, "<stdin>") || !strncmp(path, "<ipython-input", 14);
+}
+
 bool
 place_is_installed(const char *path)
 {
 	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/")
-		|| path[0] == '<';
+		|| (path[0] == '<' && !was_typed(path));
 }
 
 /* The innermost frame of the program, else the innermost of all; `hops` are left. */

@@ -305,6 +305,12 @@ read_entry(Import *in)
 
 	if (!main)
 		return read_wrong(in, in->program->module->range, "there is no function @main");
+	int64_t replicas = integer_of(in, in->program->module, "mhlo.num_replicas", 1);
+	if (replicas > 1)
+		return read_wrong(in, in->program->module->range,
+			"the program runs in %lld replicas, as older jax.pmap has it: what is "
+			"read is one program for all devices, of jit or shard_map",
+			(long long)replicas);
 	const MlirBlock *block = main->regions.v[0];
 	Value **args = NEW_ARRAY(in->arena, Value *, block->params.n + 1);
 	in->block = in->module->entry;

@@ -264,7 +264,9 @@ json_sums(const Plan *plan, const Peak *peak, int64_t otherwise, Text *t)
 		"  \"at\": { \"step\": %d, \"line\": %d, \"what\": ",
 		target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
 		(long long)plan->live, (long long)plan->scratch, plan->lives->n,
-		plan->module->keep_inputs ? "kept" : "overwritten",
+		plan->module->keep_inputs      ? "kept"
+			: plan->module->python ? "kept where they are not donated"
+					       : "overwritten",
 		otherwise < 0 ? "null"
 			      : arena_printf(plan->module->arena, "%lld", (long long)otherwise),
 		plan->fullest, peak->op ? peak->op->range.line : 0);
