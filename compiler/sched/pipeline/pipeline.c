@@ -71,15 +71,18 @@ note_planned(Module *m, CountPlanned *count)
 		count(m, m->planned);
 }
 
-/* Written out, a trip may have a step less: no slice is copied whose place is known. */
+/* Written out, a trip may have a step less: no slice is copied whose place is known.  Only
+   beside collectives is one written out. */
 static void
 note_least(Module *m, CountLeast *least)
 {
-	const Op *op = m->entry->first;
+	bool turns = false, moves = false;
 
-	while (op && !op_is_loop(op))
-		op = op_following(op, m->entry);
-	if (op && least)
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		turns |= op_is_loop(op);
+		moves |= op_communicates(op);
+	}
+	if (turns && moves && least)
 		m->least = least(m);
 }
 
