@@ -138,6 +138,13 @@ typedef Foresight ChooseForesight(Module *m, Foresight there_is);
 bool partition(Module *m, ChooseSharing *choose_sharing, Foresight *with,
 	ChooseForesight *choose_foresight);
 
+/* What shows its operand as windows, which is moved in place of them. */
+static inline bool
+op_is_windows(const Op *op)
+{
+	return op->kind == O_windows || op->kind == O_frames;
+}
+
 /* ---- localize.c ---------------------------------------------------------- */
 
 bool localize(Module *m);

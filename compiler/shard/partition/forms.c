@@ -54,7 +54,7 @@ shows_windows(const Op *op)
 
 	while (of && of->kind == O_slice)
 		of = before_moves(of->operands[0])->def;
-	return of && (of->kind == O_windows || of->kind == O_frames) ? of : NULL;
+	return of && op_is_windows(of) ? of : NULL;
 }
 
 /* The op that makes it; of a view of windows, theirs; *at: where these are when it is in

@@ -66,7 +66,7 @@ static const Op *
 user_of(const Partitioner *p, const Value *v)
 {
 	const Source *s = source_of(p, v);
-	bool shared = v->def && (v->def->kind == O_windows || v->def->kind == O_frames);
+	bool shared = v->def && op_is_windows(v->def);
 
 	return s->nusers && shared ? s->users[0] : s->user;
 }

@@ -68,7 +68,7 @@ windows_of(const Projection *p, int t, int *dims)
 			return NULL;
 		op = op->operands[0]->def;
 	}
-	return op && (op->kind == O_windows || op->kind == O_frames) ? op : NULL;
+	return op && op_is_windows(op) ? op : NULL;
 }
 
 /*

@@ -20,6 +20,7 @@
  */
 #include <string.h>
 #include "shard/propagate/propagate.h"
+#include "shard/shard.h"
 
 enum { WIDE = 16 };
 
@@ -55,7 +56,7 @@ is_windows(const Value *v)
 	while (op
 		&& (op->kind == O_transpose || op->kind == O_reshape || op->kind == O_convert))
 		op = op->operands[0]->def;
-	return op && (op->kind == O_windows || op->kind == O_frames);
+	return op && op_is_windows(op);
 }
 
 /* By value: is it a kernel for each feature, that windows are multiplied by? */
