@@ -4,14 +4,15 @@
  * A loop that is written again so may have a step less, as a slice whose place is known is not
  * copied.  What `--overlap=none` and `xla` tell is a bound of that program, too: so copies of
  * this process write loops again, and fuse that: all that can be, and those that `async` takes.
- * The first may have more steps than the second, as fewer trips compute the same, and is less
- * where memory is short.
+ * With all apart there may be more steps than async has, as fewer ops of two trips are the same;
+ * but what async takes fits the memory, and that need not.
  */
+#include "ir/planned.h"
 #include "pipeline/pipeline.h"
 
 typedef struct Least {
 	Module *module;
-	int64_t *found; /* both processes have it; 0: nothing was found */
+	int64_t *found; /* both processes have it; NOT_COUNTED: nothing was found */
 } Least;
 
 static void
@@ -86,7 +87,10 @@ least_so(Module *m, void (*find)(void *data, int64_t i))
 {
 	Least l = {m, shared_new(sizeof(int64_t))};
 
-	if (!l.found || !work_apart(find, &l))
+	if (!l.found)
+		out_of_memory();
+	*l.found = NOT_COUNTED;
+	if (!work_apart(find, &l))
 		out_of_memory();
 	const int64_t found = *l.found;
 	shared_free(l.found, sizeof(int64_t));
@@ -98,5 +102,7 @@ least_of_trips_apart(Module *m)
 {
 	const int64_t all = least_so(m, with_all), taken = least_so(m, with_what_pays);
 
-	return all ? lesser(all, taken) : taken;
+	if (taken == NOT_COUNTED)
+		die("what a run takes with trips apart was not found out");
+	return all == NOT_COUNTED ? taken : lesser(all, taken);
 }
