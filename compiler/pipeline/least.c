@@ -4,8 +4,8 @@
  * A loop that is written again so may have a step less, as a slice whose place is known is not
  * copied.  What `--overlap=none` and `xla` tell is a bound of that program, too: so copies of
  * this process write loops again, and fuse that: all that can be, and those that `async` takes.
- * With all apart there may be more steps than async has, as fewer ops of two trips are the same;
- * but what async takes fits the memory, and that need not.
+ * With all apart there may be more steps than async has, as fewer ops of two trips are the
+ * same; but what async takes fits the memory, and that need not.
  */
 #include "ir/planned.h"
 #include "pipeline/pipeline.h"
