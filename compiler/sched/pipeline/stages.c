@@ -407,14 +407,32 @@ is_fenced(const Op *op)
 	return from && from->kind == O_fence;
 }
 
+/* It is of a manual function, which stays as it is written, but for its permutes: no tensor
+   is placed. */
+bool
+is_manual_loop(const Op *loop)
+{
+	const Block *body = loop->bodies[LOOP_BODY];
+	bool placed = false;
+
+	for (int i = 0; i < body->nparams; i++)
+		placed |= body->params[i]->type.rank && !body->params[i]->no_placement;
+	return !placed;
+}
+
 static void
 add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 {
 	const Block *body = search->body;
+	bool manual = is_manual_loop(loop->op);
 
 	for (Op *op = body->first; op != body->last; op = op->next) {
 		if (!op_communicates(op) || op->nresults != 1)
 			continue;
+		if (manual && op->kind != O_collective_permute) {
+			op->trip = op->trip ? op->trip : TRIP_manual;
+			continue;
+		}
 		const Value *v = op->results[0];
 		Known known = search->known[v->id];
 		bool needed = search->reached[v->id], carried = known == KNOWN_carried;
@@ -434,18 +452,6 @@ add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
 		if (has_work_beside(*search, op, c.early, a))
 			APPEND(a, loop->candidates, loop->n, c);
 	}
-}
-
-/* It is of a manual function, which stays as it is written: no tensor is placed. */
-bool
-is_manual_loop(const Op *loop)
-{
-	const Block *body = loop->bodies[LOOP_BODY];
-	bool placed = false;
-
-	for (int i = 0; i < body->nparams; i++)
-		placed |= body->params[i]->type.rank && !body->params[i]->no_placement;
-	return !placed;
 }
 
 /* In its branches, too. */
@@ -543,10 +549,6 @@ find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 		PipelinedLoop loop = {.op = op, .around = op->block->parent};
 		if (!op_is_loop(op) || (inner && !is_around(op, inner)))
 			continue;
-		if (is_manual_loop(op)) {
-			tell_of_all(op->bodies[LOOP_BODY], TRIP_manual);
-			continue;
-		}
 		bool counted = loop_is_counted(op, &s);
 		if (inner && (!counted || s.trips < 2))
 			continue;
@@ -560,7 +562,7 @@ find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 		tell_of_branches(search.body, false);
 		add_candidates(&search, &loop, p->arena);
 		keep_possible(&loop, a);
-		loop.begins_with = loop.n ? NULL : find_before(op);
+		loop.begins_with = loop.n || is_manual_loop(op) ? NULL : find_before(op);
 		if (loop.n || loop.begins_with)
 			APPEND(p->arena, p->loops, p->n, loop);
 		arena_free(a);
