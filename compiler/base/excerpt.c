@@ -218,7 +218,7 @@ print_excerpt(const Session *s, Text *t, const Mark *marks, int n)
 		const SourceFile *f = source_file(s, marks[i].where.file);
 		bool done = false;
 
-		if (!f || !f->text)
+		if (!f || !f->text || marks[i].where.line > f->nlines)
 			continue;
 		line_open(&line, s, marks[i].where);
 		for (int k = 0; k < i; k++)

@@ -75,8 +75,9 @@ source_path(const Session *s, int file)
 
 /*
  * Line and column of the range's first byte, both from 1.  A column is a
- * character, whatever its bytes; 0 where only the line is known.  The line is
- * the last that starts at or before the byte.
+ * character, whatever its bytes; 0 where only the line is known, of text that is
+ * not there or no longer has so many.  The line is the last that starts at or before
+ * the byte.
  */
 void
 source_position(const Session *s, Range r, int *line, int *column)
@@ -86,7 +87,7 @@ source_position(const Session *s, Range r, int *line, int *column)
 
 	*line = r.line;
 	*column = 0;
-	if (!f || !f->text)
+	if (!f || !f->text || r.line > f->nlines)
 		return;
 	for (int high = f->nlines - 1; low < high;) {
 		int middle = low + (high - low + 1) / 2;

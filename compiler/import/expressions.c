@@ -7,7 +7,7 @@
  * last that was lowered for it.  What the program asks for gradients has more for one that
  * is not linear, in no certain order, so those are left out; and what is computed backward
  * has the frames of what it is the gradient of.  Inside of vmap a value has a dim more than
- * the expression.
+ * the expression.  Text that does not say where an expression ends does not tell them apart.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ expression_note(Import *in, const MlirOp *op)
 	Value *last = in->expression;
 	Range range = in->make.range;
 	bool made = v && v->def && v->type.rank && v->block == in->block
-		&& range_equal(v->def->range, range);
+		&& range.end > range.begin && range_equal(v->def->range, range);
 
 	if (!made || in->manual.n || !place_is_written(in, op->place))
 		return;

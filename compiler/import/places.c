@@ -63,8 +63,29 @@ find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
 	return NULL;
 }
 
-/* Columns are bytes of the file, if it is there as it was; else they only tell places of
-   one line apart. */
+/* Of a file that is there, if it is as it was: else only the line is known, if there is one. */
+static void
+find_letters(const SourceFile *f, const MlirPlace *frame, Range *place)
+{
+	int last = frame->last_line ? frame->last_line : frame->line;
+	bool there = place->line > 0 && last >= place->line && last <= f->nlines;
+
+	if (!there)
+		return;
+	int first = f->line_starts[place->line - 1], of_last = f->line_starts[last - 1];
+	int next = place->line < f->nlines ? f->line_starts[place->line] : f->length + 1;
+	place->begin = place->end = first;
+	if (frame->column >= next - first || frame->last_column > f->length - of_last)
+		return;
+	int begin = first + frame->column, end = of_last + frame->last_column;
+	if (frame->last_column && end < begin)
+		return;
+	place->begin = begin;
+	place->end = frame->last_column ? end : begin;
+}
+
+/* Columns of a file that is not there only tell places of one line apart.  Older text has no
+   ends: such a place has no letters. */
 Range
 frame_range(Import *in, const MlirPlace *frame)
 {
@@ -72,16 +93,13 @@ frame_range(Import *in, const MlirPlace *frame)
 	const SourceFile *f = source_file(in->session, r.file);
 	int last = frame->last_line ? frame->last_line : frame->line;
 
-	if (!f->text) {
-		r.begin = frame->column;
-		r.end = (last - frame->line) * LONGEST_LINE + frame->last_column;
-	} else if (last >= r.line && last <= f->nlines) {
-		r.begin = f->line_starts[r.line - 1] + frame->column;
-		r.end = f->line_starts[last - 1] + frame->last_column;
+	if (f->text) {
+		find_letters(f, frame, &r);
+		return r;
 	}
-	bool within = r.begin >= 0 && r.end > r.begin
-		&& (!f->text || (r.line > 0 && r.end <= f->length));
-	if (!within)
+	r.begin = frame->column;
+	r.end = (last - frame->line) * LONGEST_LINE + frame->last_column;
+	if (r.end <= r.begin)
 		r.begin = r.end = 0;
 	return r;
 }
