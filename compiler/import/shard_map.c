@@ -72,26 +72,65 @@ add_list(Import *in, MlirOp *op, const char *name, MlirKind kind)
 	return list;
 }
 
+/* Dims that are left open: unspecified_dims=[0,1] in the text of its configuration. */
+static Numbers
+open_dims(Import *in, const MlirOp *op)
+{
+	const MlirAttr *config = attr_of(in, op, "backend_config");
+	static const char field[] = "unspecified_dims=[";
+	const char *text =
+		config && config->kind == MLIR_string ? strstr(config->text, field) : NULL;
+	Numbers open = {0};
+
+	if (!text)
+		return open;
+	text += sizeof field - 1;
+	int n = tiles_list(&text, open.v, MAX_RANK);
+	open.n = greater(n, 0);
+	return open;
+}
+
 /* The sharding of the op, of the type, at the end of the list. */
 static bool
 add_sharding(Import *in, MlirAttr *list, const MlirOp *op, const MlirType *type)
 {
 	const MlirAttr *tiles = attr_of(in, op, "mhlo.sharding");
-	const MlirAttr *sharding =
-		tiles ? tiles_sharding(in, tiles, type->rank, &(Numbers){0}) : NULL;
+	Numbers open = open_dims(in, op);
+	const MlirAttr *sharding = tiles ? tiles_sharding(in, tiles, type->rank, &open) : NULL;
 
 	if (sharding)
 		APPEND(in->session->arena, list->items.v, list->items.n, (void *)sharding);
 	return sharding != NULL;
 }
 
+/* Of what the body returns, as it is told to be of one device: its placement as a part, of
+   which the placement as a whole is made.  NULL: it is not. */
+static const MlirOp *
+returned_part(Around *around, const MlirOp *call, int i)
+{
+	if (call->results.n != 1)
+		return NULL;
+	const MlirUse use = {.name = ((const MlirUse *)call->results.v[0])->name, .number = i};
+	const MlirOp *part = table_get(around->readers, value_name(around->in, &use));
+	return is_custom(around->in, part, "Sharding") && part->results.n == 1 ? part : NULL;
+}
+
+static const MlirOp *
+made_whole(Around *around, const MlirOp *part)
+{
+	if (!part)
+		return NULL;
+	const MlirUse use = {.name = ((const MlirUse *)part->results.v[0])->name, .number = 0};
+	const MlirOp *whole = table_get(around->readers, value_name(around->in, &use));
+	return is_custom(around->in, whole, "SPMDShardToFullShape") ? whole : NULL;
+}
+
 /* What the body takes is each a part of something. */
 static bool
-add_arguments(Around *around, const MlirOp *call, MlirOp *manual)
+add_arguments(Around *around, const MlirOp *call, MlirOp *manual, List *axes)
 {
 	Import *in = around->in;
 	MlirAttr *list = add_list(in, manual, "in_shardings", MLIR_list);
-	MlirAttr *axes = add_list(in, manual, "manual_axes", MLIR_mesh);
 
 	for (int i = 0; i < call->operands.n; i++) {
 		const MlirOp *part = operand_maker(around, call, i);
@@ -102,8 +141,7 @@ add_arguments(Around *around, const MlirOp *call, MlirOp *manual)
 			return false;
 		if (!add_sharding(in, list, whole, whole->types.v[0]))
 			return false;
-		if (!axes->items.n
-			&& !tiles_manual(in, attr_of(in, part, "mhlo.sharding"), &axes->items))
+		if (!axes->n && !tiles_manual(in, attr_of(in, part, "mhlo.sharding"), axes))
 			return false;
 		APPEND(in->session->arena, manual->operands.v, manual->operands.n,
 			part->operands.v[0]);
@@ -113,28 +151,24 @@ add_arguments(Around *around, const MlirOp *call, MlirOp *manual)
 
 /* What it returns is each a part of something. */
 static bool
-add_returned(Around *around, const MlirOp *call, MlirOp *manual)
+add_returned(Around *around, const MlirOp *call, MlirOp *manual, List *axes)
 {
 	Import *in = around->in;
 	MlirAttr *list = add_list(in, manual, "out_shardings", MLIR_list);
 
-	for (int i = 0; i < call->types.n && call->results.n == 1; i++) {
-		const MlirUse *result = call->results.v[0];
-		const MlirUse use = {.name = result->name, .number = i};
-		const MlirOp *part = table_get(around->readers, value_name(in, &use));
-		const MlirUse *placed = is_custom(in, part, "Sharding") && part->results.n == 1
-			? part->results.v[0]
-			: NULL;
-		const MlirUse of = {.name = placed ? placed->name : "", .number = 0};
-		const MlirOp *whole = table_get(around->readers, value_name(in, &of));
-		if (!is_custom(in, whole, "SPMDShardToFullShape") || whole->types.n != 1
+	for (int i = 0; i < call->types.n; i++) {
+		const MlirOp *part = returned_part(around, call, i);
+		const MlirOp *whole = made_whole(around, part);
+		if (!whole || whole->types.n != 1
 			|| !add_sharding(in, list, whole, whole->types.v[0]))
+			return false;
+		if (!axes->n && !tiles_manual(in, attr_of(in, part, "mhlo.sharding"), axes))
 			return false;
 		APPEND(in->session->arena, manual->results.v, manual->results.n,
 			whole->results.v[0]);
 		APPEND(in->session->arena, manual->types.v, manual->types.n, whole->types.v[0]);
 	}
-	return manual->types.n == call->types.n;
+	return true;
 }
 
 /* The call becomes the region. */
@@ -148,8 +182,9 @@ replace_call(Around *around, MlirOp *call)
 	*manual = (MlirOp){.name = "sdy.manual_computation",
 		.range = call->range,
 		.place = call->place};
-	if (!body || !add_arguments(around, call, manual)
-		|| !add_returned(around, call, manual))
+	List *axes = &add_list(in, manual, "manual_axes", MLIR_mesh)->items;
+	if (!body || !add_arguments(around, call, manual, axes)
+		|| !add_returned(around, call, manual, axes))
 		return diag_errors(in->session) > 0
 			|| read_wrong(in, call->range,
 				"this works on parts of devices in a way that is not known");
@@ -167,12 +202,18 @@ is_between(Around *around, const MlirOp *op)
 	return is_custom(in, op, "SPMDFullToShardShape")
 		|| is_custom(in, op, "SPMDShardToFullShape")
 		|| (is_custom(in, op, "Sharding") && op->results.n == 1
-			&& is_custom(in,
-				table_get(around->readers,
-					value_name(in,
-						&(MlirUse){.name = ((MlirUse *)op->results.v[0])
-									   ->name})),
-				"SPMDShardToFullShape"));
+			&& made_whole(around, op));
+}
+
+/* One that takes nothing is known by what it returns. */
+static bool
+is_region(Around *around, const MlirOp *op)
+{
+	if (strcmp(op->name, "func.call") != 0)
+		return false;
+	return op->operands.n
+		? is_custom(around->in, operand_maker(around, op, 0), "SPMDFullToShardShape")
+		: made_whole(around, returned_part(around, op, 0)) != NULL;
 }
 
 static bool
@@ -185,9 +226,7 @@ replace_calls(Import *in, MlirBlock *block)
 	look_around(&around);
 	for (int i = 0; i < block->ops.n; i++) {
 		MlirOp *op = block->ops.v[i];
-		if (!strcmp(op->name, "func.call")
-			&& is_custom(in, operand_maker(&around, op, 0),
-				"SPMDFullToShardShape")) {
+		if (is_region(&around, op)) {
 			any = true;
 			if (!replace_call(&around, op))
 				return false;
@@ -208,24 +247,6 @@ bool
 shard_maps_read(Import *in)
 {
 	return !in->tiled || replace_calls(in, in->program->module->regions.v[0]);
-}
-
-/* Dims that are left open: unspecified_dims=[0,1] in the text of its configuration. */
-static Numbers
-open_dims(Import *in, const MlirOp *op)
-{
-	const MlirAttr *config = attr_of(in, op, "backend_config");
-	static const char field[] = "unspecified_dims=[";
-	const char *text =
-		config && config->kind == MLIR_string ? strstr(config->text, field) : NULL;
-	Numbers open = {0};
-
-	if (!text)
-		return open;
-	text += sizeof field - 1;
-	int n = tiles_list(&text, open.v, MAX_RANK);
-	open.n = greater(n, 0);
-	return open;
 }
 
 /* A custom call is what it calls: a row of that name. */
