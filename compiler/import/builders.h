@@ -58,6 +58,8 @@ Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */
 Builder import_op_constraint, import_op_group, import_op_manual;
 bool constrain(Import *in, const MlirOp *op, const MlirAttr *sharding);
+/* The value, placed as the first of its group in this block; itself, if it is that. */
+Value *like_group(Import *in, int64_t id, Value *v);
 void vouch_results(Module *m); /* of a program that is read */
 /* shard_map.c */
 Builder import_op_custom_call, import_op_sharding;

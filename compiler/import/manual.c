@@ -88,6 +88,18 @@ rebind(Import *in, const MlirUse *use, Value *v)
 	scope_bind(in, use->name, was->n, values);
 }
 
+Value *
+like_group(Import *in, int64_t id, Value *v)
+{
+	if (!v->type.rank || in->lifted)
+		return v;
+	Value *first = first_of_group(in, id, v);
+	if (first == v)
+		return v;
+	first = make_convert(in->make, first, v->type.dtype);
+	return make_binary(in->make, O_shard_like, v, first);
+}
+
 bool
 import_op_group(Import *in, const MlirOp *op, int detail)
 {
@@ -98,16 +110,10 @@ import_op_group(Import *in, const MlirOp *op, int detail)
 	if (op->operands.n == 1 && (!id || id->kind != MLIR_integer))
 		return read_wrong(in, op->range, "this group has no number");
 	in->results[0] = v;
-	if (!v || !v->type.rank || in->lifted)
-		return true;
-	Value *first = first_of_group(in, id->integer, v);
-	if (first == v)
-		return true;
-	first = make_convert(in->make, first, v->type.dtype);
-	Value *alike = make_binary(in->make, O_shard_like, v, first);
-	if (alike)
+	Value *alike = v ? like_group(in, id->integer, v) : NULL;
+	if (alike && alike != v)
 		rebind(in, op->operands.v[0], alike);
-	return alike != NULL;
+	return alike || !v;
 }
 
 /* ---- regions */

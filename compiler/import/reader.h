@@ -213,6 +213,8 @@ bool axes_read(Import *in, const char *mesh, List axes, AxisList *l);
 bool tiles_mesh(Import *in);
 /* As an MLIR_sharding; dims in `open` are. */
 const MlirAttr *tiles_sharding(Import *in, const MlirAttr *attr, int rank, const Numbers *open);
+/* {unknown shard_as 0}: placed as others of that group; group[0] is its number. */
+bool tiles_group(const MlirAttr *attr, int64_t *group);
 /* The axes along which the device is by itself. */
 bool tiles_manual(Import *in, const MlirAttr *attr, List *axes);
 /* 2,1,4 and what ends it; -1: it is something else. */

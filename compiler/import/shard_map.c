@@ -265,10 +265,13 @@ import_op_sharding(Import *in, const MlirOp *op, int detail)
 {
 	const MlirAttr *tiles = attr_of(in, op, "mhlo.sharding");
 	Numbers open = open_dims(in, op);
+	int64_t group[2];
 
 	(void)detail;
 	if (!tiles || in->noperands != 1 || op->types.n != 1)
 		return read_opaque(in, op, NULL);
+	if (tiles_group(tiles, group))
+		return (in->results[0] = like_group(in, group[0], in->operands[0])) != NULL;
 	const MlirType *type = op->types.v[0];
 	const MlirAttr *sharding = tiles_sharding(in, tiles, type->rank, &open);
 	return sharding && constrain(in, op, sharding);

@@ -141,10 +141,20 @@ read_behind(const char **text, Tiles *tiles)
 	return !strcmp(*text, "}") && tiles->nbehind <= tiles->n;
 }
 
+bool
+tiles_group(const MlirAttr *attr, int64_t *group)
+{
+	const char *text = attr->kind == MLIR_string ? attr->text : "";
+	bool grouped = skip(&text, "{unknown shard_as ") || skip(&text, "{unknown shard_like ");
+
+	return grouped && tiles_list(&text, group, 2) == 1 && !strcmp(text, "}");
+}
+
 static bool
 tiles_read(Import *in, const MlirAttr *attr, Tiles *tiles)
 {
 	const char *text = attr->text;
+	int64_t group[2];
 
 	*tiles = (Tiles){.ndevices = 1};
 	if (attr->kind != MLIR_string)
@@ -154,7 +164,7 @@ tiles_read(Import *in, const MlirAttr *attr, Tiles *tiles)
 			"this tensor is on one device, which shdc has no placement for");
 	tiles->whole = !strcmp(text, "{replicated}");
 	tiles->manual = !strcmp(text, "{manual}");
-	if (tiles->whole || tiles->manual)
+	if (tiles->whole || tiles->manual || tiles_group(attr, group))
 		return true;
 	bool right = skip(&text, "{devices=[");
 	tiles->n = right ? tiles_list(&text, tiles->dims, MOST_TILE_DIMS) : -1;
@@ -278,6 +288,19 @@ note_block(Import *in, const MlirBlock *block)
 	return true;
 }
 
+/* Where all of them are {replicated} or {manual}, the module says how many devices there are:
+   one axis, of which collectives may take parts. */
+static void
+note_partitions(Import *in)
+{
+	int64_t n = integer_of(in, in->program->module, "mhlo.num_partitions", 1);
+
+	if (in->nends || !in->tiled || n < 2 || n > MOST_TILED)
+		return;
+	add_end(in, 1);
+	add_end(in, n);
+}
+
 bool
 tiles_mesh(Import *in)
 {
@@ -286,6 +309,7 @@ tiles_mesh(Import *in)
 
 	if (!note_block(in, in->program->module->regions.v[0]))
 		return false;
+	note_partitions(in);
 	if (in->nends < 2)
 		return true;
 	*mesh = (MlirAttr){.kind = MLIR_mesh, .range = in->tiled->range};
