@@ -150,6 +150,13 @@ tiles_group(const MlirAttr *attr, int64_t *group)
 	return grouped && tiles_list(&text, group, 2) == 1 && !strcmp(text, "}");
 }
 
+/* Done on one device: a call of the host.  It says nothing of where its results are. */
+static bool
+is_maximal(const MlirAttr *tiles)
+{
+	return tiles && tiles->kind == MLIR_string && !strncmp(tiles->text, "{maximal", 8);
+}
+
 static bool
 tiles_read(Import *in, const MlirAttr *attr, Tiles *tiles)
 {
@@ -159,7 +166,7 @@ tiles_read(Import *in, const MlirAttr *attr, Tiles *tiles)
 	*tiles = (Tiles){.ndevices = 1};
 	if (attr->kind != MLIR_string)
 		return read_wrong(in, attr->range, "this is no sharding");
-	if (!strncmp(text, "{maximal", 8))
+	if (is_maximal(attr))
 		return read_wrong(in, attr->range,
 			"this tensor is on one device, which shdc has no placement for");
 	tiles->whole = !strcmp(text, "{replicated}");
@@ -274,11 +281,17 @@ note_list(Import *in, const MlirOp *op, const char *name)
 }
 
 static bool
+note_op(Import *in, const MlirOp *op)
+{
+	return is_maximal(attr_of(in, op, "mhlo.sharding")) || note_entries(in, op->attributes);
+}
+
+static bool
 note_block(Import *in, const MlirBlock *block)
 {
 	for (int i = 0; i < block->ops.n; i++) {
 		const MlirOp *op = block->ops.v[i];
-		if (!note_entries(in, op->attributes) || !note_list(in, op, "arg_attrs")
+		if (!note_op(in, op) || !note_list(in, op, "arg_attrs")
 			|| !note_list(in, op, "res_attrs"))
 			return false;
 		for (int k = 0; k < op->regions.n; k++)
