@@ -1,6 +1,7 @@
 /*
  * empty.c - values that are no memory are taken out of the tree, before anything is read of
- * it: tokens, and tensors with a dim of size 0, which scans of pairs cut off and put back.
+ * it: tokens, empty tuples, and tensors with a dim of size 0, which scans of pairs cut off and
+ * put back.
  *
  *   %5 = stablehlo.concatenate %2, %4, dim = 0 : (.., tensor<0x8xf32>) -> ..    of %2 alone
  *   %6:2 = stablehlo.custom_call @f(%token, %x) : ..                           %6 = @f(%x)
@@ -26,11 +27,17 @@ typedef struct Names {
 	const struct Names *outer;
 } Names;
 
+bool
+type_is_nothing(const MlirType *type)
+{
+	return !strcmp(type->element, "!stablehlo.token") || !strcmp(type->element, "tuple<>");
+}
+
 static int
 why_dropped(const MlirType *type)
 {
-	if (!type->tensor)
-		return strcmp(type->element, "!stablehlo.token") ? 0 : NO_MEMORY;
+	if (type_is_nothing(type))
+		return NO_MEMORY;
 	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] == 0)
 			return NO_ELEMENTS;

@@ -136,6 +136,8 @@ bool program_fits(Import *in);
 
 /* ---- empty.c: tokens, and tensors without elements, are taken out; false after a message */
 bool empty_drop(Import *in);
+/* A token; an empty tuple, as calls of the host return with JAX 0.4.35. */
+bool type_is_nothing(const MlirType *type);
 
 /* ---- complex.c: false, where it has no complex numbers, or is the same of these; else
    whether it went well */

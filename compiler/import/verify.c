@@ -63,7 +63,7 @@ is_known(Import *in, const MlirOp *op, const MlirType *type)
 	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] == 0)
 			return true;
-	return !strcmp(type->element, "!stablehlo.token") || type_read(in, op, type, &read);
+	return type_is_nothing(type) || type_read(in, op, type, &read);
 }
 
 /* ---- names */
