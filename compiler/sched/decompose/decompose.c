@@ -321,24 +321,53 @@ text_pieces(Text *t, const Einsum *e)
 	}
 }
 
+static const char *
+text_done(Decomposing *d, const Choice *best)
+{
+	Text done = {0};
+
+	text_add(&done, best->any ? "done " : "left as it is");
+	if (best->any)
+		text_way(&done, best->form.way, best->form.joined);
+	return text_take(&done, d->arena);
+}
+
 /* What is told of a class once it is known what is done with others. */
 static void
 note_tried(Decomposing *d, const Einsum *e, const Choice *best)
 {
-	Tried tried = {.key = e->key, .where = e->dots[0]->range};
-	Text name = {0}, done = {0};
+	Tried tried = {.key = e->key, .where = e->dots[0]->range, .left = !best->any};
+	Text name = {0};
 
 	text_class(&name, &(Class){.first = e, .n = 1});
-	text_add(&done, best->any ? "done " : "left as it is");
-	if (best->any)
-		text_way(&done, best->form.way, best->form.joined);
 	for (Way way = 0; way < WAYS; way++)
 		tried.goes[way] = goes_together(way) && ring_goes(e, way) && !best->copies[way]
 			&& !(way_parts(way) && best->copies[WAY_halves]);
 	tried.name = text_take(&name, d->arena);
 	tried.told = text_take(best->text, d->arena);
-	tried.done = text_take(&done, d->arena);
+	tried.done = text_done(d, best);
 	APPEND(d->arena, d->tried, d->ntried, tried);
+}
+
+/* ... and where it was left as it is before that was done which was done last. */
+static void
+note_tried_again(Decomposing *d, Tried *tried, const Choice *best)
+{
+	const char *last = d->done.v[d->done.n - 1].key;
+	Text t = {0};
+
+	if (!best->text->n)
+		return;
+	text_printf(&t, "%s; with ", tried->told);
+	for (int i = 0; i < d->ntried; i++)
+		if (!strcmp(d->tried[i].key, last))
+			text_add(&t, d->tried[i].name);
+	text_add(&t, " in pieces ");
+	text_picoseconds(&t, d->time);
+	text_printf(&t, " a run%s", best->text->s);
+	tried->told = text_take(&t, d->arena);
+	tried->done = text_done(d, best);
+	tried->left = !best->any;
 }
 
 /* What may have to be undone is kept. */
@@ -349,6 +378,8 @@ take(Decomposing *d, Einsums all, const Choice *best)
 
 	if (!d->done.n && (d->lacks_memory || d->peak > m->mesh.target->hbm_bytes / 2))
 		d->before = arena_image(m->arena);
+	if (best->form.way < WAY_loop)
+		note_again(d, all, best->form.key);
 	form_build(d, all, &best->form);
 	APPEND(d->arena, d->done.v, d->done.n, best->form);
 	d->time = best->time;
@@ -377,6 +408,33 @@ try_class(Decomposing *d, Einsums all, const Class *class)
 		try_ways(&best, variants + 1, n - 1);
 	try_more_parts(&best, d, all, class);
 	note_tried(d, e, &best);
+	if (best.any)
+		take(d, all, &best);
+}
+
+/* Joined to what was done since it was left as it is. */
+static void
+try_again(Decomposing *d, Einsums all, Tried *tried)
+{
+	Text t = {0};
+	Choice best = {.text = &t, .time = d->time, .peak = d->peak};
+	Trial variants[VARIANTS + 1] = {{.d = d, .einsums = all}};
+	Class class = {0};
+	Span places[PLACES];
+	int n = 1;
+
+	for (int i = 0; i < all.n; i++)
+		if (!strcmp(all.v[i].key, tried->key) && !class.n++)
+			class.first = &all.v[i];
+	for (Way way = 0; way < WAY_loop; way++)
+		if (class.n && ring_goes(class.first, way))
+			variants[n++] = trial_of(d, all, (Form){tried->key, way, true});
+	if (n > 1 && find_places(d, all, &class, places))
+		n = leave_out_slow(&t, places, variants, n);
+	if (n > 1)
+		try_ways(&best, variants + 1, n - 1);
+	note_tried_again(d, tried, &best);
+	text_free(&t);
 	if (best.any)
 		take(d, all, &best);
 }
@@ -488,6 +546,24 @@ tell_stopped(const Decomposing *d)
 		tell_stopped_class(all[i]);
 }
 
+/* The next class, or one that could be joined now; false: all were tried. */
+static bool
+try_next(Decomposing *d, Einsums all)
+{
+	Tried *again = next_again(d);
+	Class class;
+
+	if (again) {
+		try_again(d, all, again);
+		return true;
+	}
+	if (!next_class(d, all, &class))
+		return false;
+	table_set(d->seen, class.first->key, (void *)class.first->key);
+	try_class(d, all, &class);
+	return true;
+}
+
 bool
 decompose(Module *m, bool remarks)
 {
@@ -502,7 +578,6 @@ decompose(Module *m, bool remarks)
 		.ops = block_length(m->entry),
 	};
 	Einsums all = {0};
-	Class class;
 
 	if (overlaps[m->overlap].divides) {
 		all = einsums_find(m, a);
@@ -512,11 +587,8 @@ decompose(Module *m, bool remarks)
 		start(&d, all);
 	const Outcome plain = {.time = d.time, .peak = d.peak};
 	tell_stopped(&d);
-	while (d.tries < MOST_TRIES && next_class(&d, all, &class)) {
-		table_set(d.seen, class.first->key, (void *)class.first->key);
-		try_class(&d, all, &class);
+	while (d.tries < MOST_TRIES && try_next(&d, all))
 		all = einsums_find(m, a);
-	}
 	tell_or_try_together(&d, &plain);
 	if (d.done.n) {
 		m->least = d.lower;

@@ -48,6 +48,7 @@ typedef struct Tried {
 	const char *told; /* of what it takes so */
 	const char *done; /* in which form, as it is told */
 	bool goes[WAYS];  /* and copies nothing more */
+	bool left, again; /* as it is; could take its pieces from what was done since */
 } Tried;
 
 typedef struct Decomposing {
@@ -102,6 +103,12 @@ bool goes_together(Way way);
 void text_way(Text *t, Way way, bool joined);
 /* More than there is, or than as it was. */
 void text_needs(Text *t, const Decomposing *d, int64_t peak, int64_t copied);
+
+/* again.c: a class is about to be done in pieces; which of those that were left could be joined
+   to it.  Requires numbers as einsums_find() gives them. */
+void note_again(Decomposing *d, Einsums all, const char *key);
+/* One of them, each once; NULL: none. */
+Tried *next_again(Decomposing *d);
 
 /* together.c: several classes at once, where memory is short; whether that is better than what
    was done, and is done now. */
