@@ -15,14 +15,14 @@
 #include "sched/overlap/overlap.h"
 
 enum {
-	TASTES = 9,
+	TASTES = 10,
 	FROM_END = 2,  /* of those the first whose order is made from the end */
 	SHAKEN = 6,    /* of those from the second on, that do not keep the program's order */
 	ALWAYS = 5,    /* of those, for a graph of any size */
 	LARGE = 2000,  /* jobs of a graph of which, where its thread is held back, those from */
 	HELD_FROM = 3, /* ... here on are tried first with what is last in the program first */
 	BY_CHANCE = 6000, /* jobs put in order by chance, */
-	LATER = 600,	  /* ... and as in the best order, some transfers later */
+	LATER = 6000,	  /* ... and as in the best order, some transfers later */
 	WORTH = 100,	  /* what it has to gain, of the time: its order is harder to read */
 };
 
@@ -106,6 +106,7 @@ taste_of(int i)
 		{FIRST_tail, SHARE_always, true, 0, 0},
 		{FIRST_order, SHARE_never, false, 0, 0},
 		{FIRST_program, SHARE_always, false, 0, 0},
+		{FIRST_from_end, SHARE_pressing, false, 0, 0},
 	};
 	Taste taste = tastes[i < TASTES ? i : 1 + i % SHAKEN];
 
@@ -131,7 +132,7 @@ tries_of(const Graph *g, First first)
 		tries.program = ALWAYS - HELD_FROM;
 	tries.n = tries.program + (first < FIRST_program ? ALWAYS : TASTES)
 		+ (g->n && !tries.program ? BY_CHANCE / g->n : 0);
-	tries.later = g->n && !g->held ? LATER / g->n : 0;
+	tries.later = g->n && !g->held && !tries.large ? LATER / g->n : 0;
 	return tries;
 }
 

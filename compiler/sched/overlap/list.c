@@ -18,7 +18,8 @@
 enum {
 	MOST_FLIGHTS = 16, /* transfers under way at a time */
 	MOST_HELD = 8,	   /* looked at behind the first that has to wait */
-	LATER_ONE_IN = 2,  /* of transfers that begin at another time than in the best order */
+	LATER_ONE_IN = 2,  /* of transfers that begin at another time than in the best order, */
+	TO_END_ONE_IN = 3, /* ... of orders made so: at any until the end of that */
 };
 
 /* Limits by which all that was asked is answered as it was. */
@@ -58,7 +59,8 @@ struct Listing {
 	int nflights;
 	Taste taste;
 	int *begun;	       /* by number of a start: its place in the order */
-	int64_t *since, *kept; /* ... from when on it may begin; that of the best order */
+	int64_t *since, *kept; /* ... from when on it may begin; that of the best order, */
+	int64_t end;	       /* ... which takes so long */
 	uint64_t chance;
 	int64_t *shaken;   /* keys changed by chance, by number */
 	GivenUp same;	   /* of this order, */
@@ -359,6 +361,59 @@ is_in_the_way(const Listing *list, const Job *start)
 	return false;
 }
 
+/* What is left of all when its transfer is over. */
+static int64_t
+left_behind(const Listing *list, const Job *done)
+{
+	return list->taste.first == FIRST_from_end ? done->from_end : done->path;
+}
+
+/* Would all be over as soon if it waited for one that has its links, until the thread comes to
+   it?  Beside each other both take as long as one behind the other. */
+static bool
+yields_to(const Listing *list, const Job *start, const Job *done, int64_t busy)
+{
+	int64_t own = start->task.picoseconds, behind = left_behind(list, start + 1);
+	int64_t other = tracks_left(list->tracks, flight_of(list, done));
+	int64_t both = lesser(other, own), behind_other = left_behind(list, done);
+	int64_t beside = greater(add_picoseconds(other + both, behind_other),
+		add_picoseconds(own + both, behind));
+	int64_t after = greater(add_picoseconds(other, behind_other),
+		add_picoseconds(greater(other, busy) + own, behind));
+
+	return link_sets_meet(done[-1].task.links, start->task.links) && after <= beside;
+}
+
+/* Is what is under way on its links more pressing? */
+static bool
+yields(const Listing *list, const Job *start, int64_t busy)
+{
+	for (int i = 0; i < list->nflights; i++)
+		if (yields_to(list, start, list->flights[i], busy))
+			return true;
+	return false;
+}
+
+/* Does it leave its links to what is under way on them for so long? */
+static bool
+leaves_links(const Listing *list, const Job *start, int64_t busy)
+{
+	int64_t before = tracks_busy(list->tracks, start->task.links);
+	int64_t after = add_picoseconds(before, start->task.picoseconds);
+
+	switch (list->taste.share) {
+	case SHARE_never:
+		return before && after > busy;
+	case SHARE_soon:
+		return before > busy;
+	case SHARE_pressing:
+		return before && yields(list, start, busy);
+	case SHARE_always:
+		break;
+	}
+	return false;
+}
+
 /* What can be begun while the thread is busy for so long. */
 static void
 begin_transfers(Listing *list, int64_t busy)
@@ -372,15 +427,12 @@ begin_transfers(Listing *list, int64_t busy)
 		Job *job = entry.job;
 		if (list->over[job_number(list->graph, job)])
 			continue;
-		int64_t before = tracks_busy(list->tracks, job->task.links);
-		int64_t after = add_picoseconds(before, job->task.picoseconds);
-		bool shares = list->taste.share == SHARE_never ? before && after > busy
-			: list->taste.share == SHARE_soon      ? before > busy
-							       : false;
 		bool waits = list->runs.n || list->nflights;
 		if (waits
 			&& (or_other(list,
-				    shares || (list->taste.patient && is_in_the_way(list, job)))
+				    leaves_links(list, job, busy)
+					    || (list->taste.patient
+						    && is_in_the_way(list, job)))
 				|| is_too_much(list, job)
 				|| list->since[job->number] > tracks_now(list->tracks)))
 			held[n++] = entry;
@@ -492,12 +544,14 @@ shake(Listing *list)
 }
 
 /* Transfers may begin from when on they might in the best order, some at any time that the
-   longest way leaves them. */
+   longest way leaves them, or, each third time, that is left of that order. */
 static void
 find_since(Listing *list)
 {
 	const Graph *g = list->graph;
 	uint64_t chance = list->chance;
+	bool to_end = list->taste.later % TO_END_ONE_IN == 0;
+	int64_t end = to_end ? greater(list->end, list->longest) : list->longest;
 
 	list->chance = (uint64_t)list->taste.later;
 	for (int i = 0; i < g->n; i++) {
@@ -505,8 +559,7 @@ find_since(Listing *list)
 		int64_t *since = &list->since[job->number];
 		*since = list->kept[job->number];
 		if (job->task.kind == TASK_start && draw(list) % LATER_ONE_IN == 0)
-			*since = (int64_t)(draw(list)
-				% ((uint64_t)(list->longest - job->path) + 1));
+			*since = (int64_t)(draw(list) % ((uint64_t)(end - job->path) + 1));
 	}
 	list->chance = chance;
 }
@@ -518,6 +571,7 @@ listing_keep(Listing *list)
 
 	list->kept = list->since;
 	list->since = kept;
+	list->end = list->order.time;
 }
 
 /* Edges of a job side by side. */
@@ -578,6 +632,7 @@ listing_of(Graph *g)
 	if (!g->listing)
 		g->listing = listing_new(g);
 	memset(g->listing->kept, 0, ((size_t)g->n + 1) * sizeof(int64_t));
+	g->listing->end = 0;
 	return g->listing;
 }
 

@@ -263,8 +263,9 @@ Job *ready_take(Ready *r);
 
 /* Does a transfer begin though others have its links? */
 typedef enum Share {
-	SHARE_never, /* if all are over when the thread comes to the next */
-	SHARE_soon,  /* if those are */
+	SHARE_never,	/* if all are over when the thread comes to the next */
+	SHARE_soon,	/* if those are */
+	SHARE_pressing, /* if what waits for it is more pressing than what waits for those */
 	SHARE_always,
 } Share;
 
