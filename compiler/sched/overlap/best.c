@@ -128,10 +128,11 @@ tries_of(const Graph *g, First first)
 {
 	Tries tries = {.large = g->n > LARGE && first < FIRST_program};
 
-	if (tries.large && (g->ahead || g->held))
-		tries.program = ALWAYS - HELD_FROM;
-	tries.n = tries.program + (first < FIRST_program ? ALWAYS : TASTES)
-		+ (g->n && !tries.program ? BY_CHANCE / g->n : 0);
+	if (tries.large && (g->ahead || g->held)) {
+		tries.n = tries.program = ALWAYS - HELD_FROM;
+		return tries;
+	}
+	tries.n = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
 	tries.later = g->n && !g->held && !tries.large ? LATER / g->n : 0;
 	return tries;
 }

@@ -650,6 +650,7 @@ schedule_crowded(Module *m, Made *made, Scheduled known, int64_t bytes, int64_t 
 		{FIRST_path, JOIN_none, all, 128, spare, true, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 32, spare / 2, true, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 32, spare / 8, true, bytes, any, false},
+		{FIRST_path, JOIN_none, all, 0, spare, true, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 128, spare, false, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 16, spare, false, bytes, any, false},
 		{FIRST_path, JOIN_none, all, 64, spare / 2, false, bytes, any, false},
