@@ -259,6 +259,14 @@ def rows_in_turn(x, w):
         transposed(x, w[:1, :2]), transposed(x, w[:, :1]), transposed(x, w[:2], "VALID")[:, :-2], *grads
 
 
+def turns_elsewhere(x, w):
+    """Of which the results are wanted where they are not made."""
+    def transposed(w, *axes):
+        y = lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return lax.with_sharding_constraint(y, NamedSharding(MESH, P(*axes)))
+    return transposed(w, "data"), transposed(w[:3, :3], "data"), transposed(w[:2, :2], "data", None, "model")
+
+
 def sequences(x, w):
     """A causal convolution of each feature, as state space models have; one of all of them."""
     def causal(x, w):
@@ -530,6 +538,9 @@ MORE = {
     "rows_backward": (rows_backward, AT((4, 16, 12, 4), "data", "model", None, None), AT((3, 3, 4, 8))),
     "rows_in_turn": (rows_in_turn, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8))),
     "features_in_turn": (rows_in_turn, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8), None, None, None, "model")),
+    "crossed_in_turn": (rows_in_turn, AT((4, 16, 16, 4), None, "model", "data"), AT((4, 4, 4, 8), None, None, None, "data")),
+    "turns_elsewhere": (turns_elsewhere, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8))),
+    "turned_features": (turns_elsewhere, AT((4, 16, 16, 4), "data", "model"), AT((4, 4, 4, 8), None, None, None, "model")),
     "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
     "rows_multiplied": (lambda t, i, w: t[i] @ w, AT((32, 16), "model", None), AT((8,), dtype=jnp.int32), AT((16, 24), "model", None)),
     "sequences_of_rows": (sequences, AT((4, 16, 8), "data", "model"), AT((4, 8), None, "model")),

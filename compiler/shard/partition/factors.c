@@ -32,3 +32,22 @@ tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignm
 				axes_fill(&holders[i].axes, r->factors[holders[i].factor].size);
 	}
 }
+
+Assignment *
+result_assignment(Partitioner *p, const Op *op, const Placement *to,
+	bool (*may)(const Factor *factor))
+{
+	const Rule *r = rule_book_get(p->rules, op);
+	Assignment *factors = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	AxisList over = placement_unreduced(to);
+	Placement there;
+
+	tensor_assignment(r, r->noperands, to, factors);
+	for (int f = 0; f < r->nfactors; f++)
+		if (factors[f].n && !may(&r->factors[f]))
+			return NULL;
+	if (!factors_place(r, r->noperands, factors, &there, NULL))
+		return NULL;
+	placement_set_unreduced(&there, &over, (Combiner)to->combiner);
+	return placement_equal(&there, to) ? factors : NULL;
+}

@@ -334,6 +334,61 @@ is_transform(const Op *op)
 	return all;
 }
 
+static bool
+takes_part(const Op *op)
+{
+	return op->kind == O_slice || op->kind == O_pad;
+}
+
+static bool
+puts_together(const Op *op)
+{
+	return op->kind == O_reshape || op->kind == O_concatenate;
+}
+
+/* The op that made what the value is, in another shape or order, or a part of; or NULL. */
+static const Op *
+first_maker(const Value *v)
+{
+	const Op *op = v->def;
+
+	while (op
+		&& (takes_part(op) || puts_together(op) || op->kind == O_transpose
+			|| op->kind == O_convert))
+		op = op->operands[0]->def;
+	return op;
+}
+
+/* With parts all that they are of is drawn in: products alone, which need not be made as they
+   were; of what a loop reads a part of in each round all would be moved before it. */
+static bool
+is_drawn_along(const Op *op, const Value *v)
+{
+	const Op *maker = first_maker(v);
+
+	return takes_part(op) ? maker && op_is_product(maker)
+			      : !maker || !op_has(maker, A_sizes);
+}
+
+/* What an op puts together, or gives another shape, is drawn in with the result: of a
+   convolution in phases, say, all products. */
+static void
+draw_parts_in(Partitioner *p, const Op *op, const Placement *to, bool requested)
+{
+	const Rule *r = rule_book_get(p->rules, op);
+	const Assignment *factors = result_assignment(p, op, to, factor_stays);
+	AxisList over = placement_unreduced(to);
+	Placement before;
+
+	for (int i = 0; i < op->noperands && factors; i++) {
+		if (!is_drawn_along(op, op->operands[i])
+			|| !factors_place(r, i, factors, &before, NULL))
+			continue;
+		placement_set_unreduced(&before, &over, (Combiner)to->combiner);
+		draw_in(p, op->operands[i], &before, requested);
+	}
+}
+
 /* The operand of an op that only changes the order of dims, or the dtype, is drawn in with
    the result: of an einsum, say, the dot. */
 static void
@@ -344,6 +399,8 @@ draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requeste
 	if (is_transform(op))
 		for (int i = 0; i < op->noperands; i++)
 			draw_in(p, op->operands[i], to, requested);
+	if (takes_part(op) || puts_together(op))
+		draw_parts_in(p, op, to, requested);
 	if (op->kind != O_transpose && op->kind != O_convert)
 		return;
 	/* A conversion rounds sums, not parts; what it makes smaller moves behind it. */

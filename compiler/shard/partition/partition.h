@@ -136,6 +136,9 @@ tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignm
 bool factor_splittable(const Factor *factor);
 /* ... without an exchange of boundary rows (halo.h)? */
 bool factor_stays(const Factor *factor);
+/* With which the op's result is in `to`, if only factors that may be are split; else NULL. */
+Assignment *result_assignment(Partitioner *p, const Op *op, const Placement *to,
+	bool (*may)(const Factor *factor));
 
 /* vote.c: what Shardy's vote on element counts would choose.
    `tensors` are the placements around the op. */
