@@ -18,7 +18,6 @@
 enum {
 	MAX_LISTS = 8, /* candidates of one factor */
 	MAX_COMBINATIONS = 4096,
-	MAX_HALO = 16, /* collectives of one op, an operand */
 };
 
 /* ---- prices ------------------------------------------------------------------- */

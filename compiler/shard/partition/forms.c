@@ -4,6 +4,7 @@
  * A form is a value of the program in one placement: as computed, gathered,
  * reduced.
  */
+#include "ir/factors.h"
 #include "shard/partition/partition.h"
 
 Source *
@@ -101,7 +102,7 @@ narrower(const Partitioner *p, const Value *v)
 }
 
 bool
-narrower_place(const Value *v, const Placement *to, Placement *at)
+narrower_place(Partitioner *p, const Value *v, const Placement *to, Placement *at)
 {
 	Placement wide;
 	const Op *op = widened(v, to, &wide);
@@ -110,6 +111,11 @@ narrower_place(const Value *v, const Placement *to, Placement *at)
 	*at = *to;
 	if (op->kind == O_convert)
 		return true;
+	if (op_is_windows(op)) {
+		const Assignment *factors = result_assignment(p, op, &wide, factor_splittable);
+		return factors
+			&& factors_place(rule_book_get(p->rules, op), 0, factors, at, NULL);
+	}
 	*at = placement_none(rank);
 	for (int d = 0; d < wide.rank; d++) {
 		AxisList axes = placement_dim(&wide, d);
@@ -135,9 +141,9 @@ made_of(const Partitioner *p, const Value *v)
 }
 
 bool
-made_of_place(const Partitioner *p, const Value *v, const Placement *to, Placement *at)
+made_of_place(Partitioner *p, const Value *v, const Placement *to, Placement *at)
 {
-	return narrower(p, v) ? narrower_place(v, to, at) : view_place(v->def, to, at);
+	return narrower(p, v) ? narrower_place(p, v, to, at) : view_place(v->def, to, at);
 }
 
 /* A plan and the form that it begins with. */
@@ -161,6 +167,31 @@ look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Plac
 		*best = (Cheapest){plan, form};
 }
 
+/* ... of what v is made of, which is in `at` then, and with the rows that windows of it get
+   from other devices; NULL: these are too many. */
+static const ReshardPlan *
+with_rows(Partitioner *p, const Value *v, const Placement *to, const Placement *at,
+	const ReshardPlan *plan)
+{
+	Placement wide;
+	const Op *op = widened(v, to, &wide);
+
+	if (!plan || !op || !op_is_windows(op))
+		return plan;
+	Type *shards = NEW_ARRAY(p->scratch, Type, op->noperands);
+	shards[0] = placement_local(&op->operands[0]->type, at);
+	for (int i = 1; i < op->noperands; i++)
+		shards[i] = op->operands[i]->type;
+	HaloCost rows = halo_cost(&p->module->mesh, op, shards, &wide);
+	if (!rows.collectives)
+		return plan;
+	ReshardPlan *all = arena_copy(p->scratch, plan, sizeof *plan);
+	all->bytes += rows.bytes;
+	all->seconds += rows.at_once;
+	all->collectives += rows.collectives;
+	return rows.collectives <= MAX_HALO ? all : NULL;
+}
+
 /*
  * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
  * conversion to more bytes, is padded, windows or a slice, is moved before it, where that
@@ -182,6 +213,7 @@ cheapest(Partitioner *p, const Value *v, const Placement *to, int level)
 	if (!from || !made_of_place(p, v, to, &at))
 		return best;
 	Cheapest other = cheapest(p, from, &at, level + 1);
+	other.plan = with_rows(p, v, to, &at, other.plan);
 	if (other.plan && other.plan->bytes > 0 && !narrower(p, v))
 		return best;
 	if (!other.plan || !best.plan)

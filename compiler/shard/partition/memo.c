@@ -111,13 +111,10 @@ put_made_of(const Partitioner *p, const Value *v, int level, Text *t)
 				op->kind == O_transpose ? op_ints(op, A_dims)->v[d]
 							: op->results[0]->type.dims[d]);
 	}
-	const Ints *windowed = op_ints(op, A_windowed);
+	put(t, op_is_windows(op) ? (intptr_t)rule_book_get(p->rules, op) : -1); /* its rows */
 	put(t, from->type.dtype);
 	for (int d = 0; d < from->type.rank; d++)
 		put(t, from->type.dims[d]);
-	for (int i = 0; i < windowed->n; i++)
-		put(t, windowed->v[i]);
-	put(t, -1);
 	for (const Form *form = source_of(p, from)->forms; form; form = form->next)
 		put_placement(t, &form->value->placement);
 	put_made_of(p, from, level + 1, t);

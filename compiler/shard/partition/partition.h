@@ -151,6 +151,8 @@ typedef enum VoteKind {
 void
 vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assignment *factors);
 
+enum { MAX_HALO = 16 }; /* collectives of one op, an operand */
+
 /* choose.c: the op's plan; p->op and p->rule are set */
 Choice choose(Partitioner *p);
 /* Of two plans of the op, by predicted time. */
@@ -189,10 +191,10 @@ bool view_place(const Op *op, const Placement *to, Placement *from);
 /* What it is windows of, views between them; else the value. */
 const Value *shown(const Value *v);
 /* Where that is when the value is in `to`; false: it cannot be. */
-bool narrower_place(const Value *v, const Placement *to, Placement *at);
+bool narrower_place(Partitioner *p, const Value *v, const Placement *to, Placement *at);
 /* The same; of what is none, but a view, what it is of, which nothing is gained by moving. */
 Value *made_of(const Partitioner *p, const Value *v);
-bool made_of_place(const Partitioner *p, const Value *v, const Placement *to, Placement *at);
+bool made_of_place(Partitioner *p, const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
 /* ... or is it one of what the value is made of? */

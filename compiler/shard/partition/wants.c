@@ -112,7 +112,7 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 	}
 	const Value *wide = wider(p, op, v);
 	if (wide != v && wanted_by(p, user_of(p, wide), wide, want))
-		return narrower_place(wide, &want->at, &want->at);
+		return narrower_place(p, wide, &want->at, &want->at);
 	Choice c = plan_alone(p, op);
 	want->at = choice_tensor(p, &c, operand);
 	return true;
