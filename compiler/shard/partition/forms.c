@@ -176,7 +176,7 @@ with_rows(Partitioner *p, const Value *v, const Placement *to, const Placement *
 	Placement wide;
 	const Op *op = widened(v, to, &wide);
 
-	if (!plan || !op || !op_is_windows(op))
+	if (!plan || !narrower(p, v) || !op_is_windows(op))
 		return plan;
 	Type *shards = NEW_ARRAY(p->scratch, Type, op->noperands);
 	shards[0] = placement_local(&op->operands[0]->type, at);
