@@ -104,13 +104,14 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %token <text> MODULE "module" FUNC "func.func" RETURN "return" CALL "call" WHILE "while"
 %token <text> REDUCE "reduce" CUSTOM_CALL "custom_call" COMPOSITE "composite"
 %token <text> CONVOLUTION "convolution" TOP_K "top_k" MESH "sdy.mesh"
+%token <text> TUPLE_ELEMENT "get_tuple_element"
 %token <text> MANUAL "sdy.manual_computation"
 %token <text> LOC "loc" CALLSITE "callsite" FUSED "fused" UNKNOWN "unknown" AT "at" TO "to"
 %token <text> ATTRIBUTES "attributes" PUBLIC "public" PRIVATE "private" COND "cond" DO "do"
 %token <text> APPLIES "applies" ACROSS "across" DIMENSIONS "dimensions" INIT "init"
 %token <text> REDUCER "reducer" IN_SHARDINGS "in_shardings" OUT_SHARDINGS "out_shardings"
 %token <text> MANUAL_AXES_ARE "manual_axes" REPLICATED "replicated" UNREDUCED "unreduced" X "x"
-%token ARRAY "array<" SHARDING "#sdy.sharding<" SHARDINGS "#sdy.sharding_per_value<"
+%token ARRAY "array<" TUPLE "tuple<" SHARDING "#sdy.sharding<" SHARDINGS "#sdy.sharding_per_value<"
 %token SHARDING_RULE "#sdy.op_sharding_rule<"
 %token MESH_IS "#sdy.mesh<" MANUAL_AXES "#sdy<manual_axes" CONV "#stablehlo.conv<" FIELDS "the fields of an attribute"
 %token ARROW "->" LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]"
@@ -122,7 +123,7 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %type <list> attribute_list params param_list function_results result_params carried reductions
 %type <list> reducers shardings sharding_list axes axis_list sizes size_list dims dim_list
 %type <list> ranges device_ids tensors tensor_list letters letter_list rule_facts
-%type <op> module line op generic function mesh last return
+%type <op> module line op generic function mesh last return made
 %type <use> value
 %type <value> result
 %type <type> type
@@ -199,9 +200,18 @@ op:
 					{ $$ = NODE(MlirOp, .name = "func.call", .range = @1, .operands = $operands,
 						.attributes = $dict, .from = $types, .types = $results);
 					  mlir_give(parser, $$, "callee", ATTR(word, @2, .text = $2)); }
-| "custom_call" SYMBOL operands dict ":" types "->" results
-					{ $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = $operands,
+| "get_tuple_element" value "[" INTEGER "]" dict ":" types "->" results
+					{ List tuple = LIST(NODE(MlirUse, $value.name, $value.number, @value));
+					  $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = tuple,
 						.attributes = $dict, .from = $types, .types = $results);
+					  mlir_give(parser, $$, "index", ATTR(integer, @4, .integer = $4)); }
+| "custom_call" SYMBOL operands dict ":" types "->" made
+					{ $$ = $made;
+					  $$->name = $1;
+					  $$->range = @1;
+					  $$->operands = $operands;
+					  $$->attributes = $dict;
+					  $$->from = $types;
 					  mlir_give(parser, $$, "call_target_name", ATTR(string, @2, .text = $2)); }
 | "composite" STRING items dict ":" types "->" results
 					{ $$ = mlir_op(parser, $1, @1, &$items, $dict, $results);
@@ -234,10 +244,19 @@ op:
 
 /* "stablehlo.gather"(%0, %1) <{...}> ({ regions }) {...} : (types) -> types */
 generic:
-  STRING operands properties regions dict ":" types "->" results
-					{ $$ = NODE(MlirOp, .name = $1, .range = @1, .operands = $operands, .regions = $regions,
-						.attributes = mlir_join(parser, $properties, $dict),
-						.from = $types, .types = $results); }
+  STRING operands properties regions dict ":" types "->" made
+					{ $$ = $made;
+					  $$->name = $1;
+					  $$->range = @1;
+					  $$->operands = $operands;
+					  $$->regions = $regions;
+					  $$->attributes = mlir_join(parser, $properties, $dict);
+					  $$->from = $types; }
+
+/* What an op makes: its types. */
+made:
+  results				{ $$ = NODE(MlirOp, .types = $results); }
+| "tuple<" type_list ">"		{ $$ = NODE(MlirOp, .types = $type_list, .tuple = true); }
 
 properties:
   %empty				{ $$ = (List){0}; }
@@ -389,6 +408,7 @@ types:
   type_list
 | "(" ")"				{ $$ = (List){0}; }
 | "(" type_list ")"			{ $$ = $2; }
+| "(" "tuple<" type_list ">" ")"	{ $$ = $3; }
 
 results:
   type					{ $$ = LIST((void *)$1); }

@@ -77,6 +77,7 @@ static const struct MlirWord {
 	{"stablehlo.composite", MT_COMPOSITE},
 	{"stablehlo.convolution", MT_CONVOLUTION},
 	{"chlo.top_k", MT_TOP_K},
+	{"stablehlo.get_tuple_element", MT_TUPLE_ELEMENT},
 	{"sdy.mesh", MT_MESH},
 	{"sdy.manual_computation", MT_MANUAL},
 	{"loc", MT_LOC},
@@ -704,6 +705,21 @@ mlir_function(MlirParser *parser, Range r, const char *name, List params, List r
 	return op;
 }
 
+/* %0[1], of a tuple of two types, is %0#1. */
+static void
+take_element(MlirParser *parser, MlirOp *op)
+{
+	const MlirAttr *index = mlir_attribute(parser->program, op->attributes, "index");
+	int64_t i = index && index->kind == MLIR_integer ? index->integer : -1;
+
+	if (op->operands.n != 1 || i < 0 || i >= op->from.n) {
+		mlir_wrong(parser, op->range, "this tuple has no such element");
+		return;
+	}
+	((MlirUse *)op->operands.v[0])->number = (int)i;
+	op->from = (List){1, &op->from.v[i]};
+}
+
 /* select %p, %a, %b : tensor<i1>, tensor<f32> has one result, of the last type. */
 static void
 fit_types(MlirParser *parser, MlirOp *op)
@@ -714,7 +730,9 @@ fit_types(MlirParser *parser, MlirOp *op)
 		n += ((const MlirUse *)op->results.v[i])->number;
 	if (n == op->types.n || n == 0)
 		return;
-	if (n == 1 && op->types.n > 1)
+	if (n == 1 && op->tuple)
+		((MlirUse *)op->results.v[0])->number = op->types.n;
+	else if (n == 1 && op->types.n > 1)
 		op->types = (List){1, &op->types.v[op->types.n - 1]};
 	else
 		mlir_wrong(parser, op->range, "this op has %lld results, and %d types",
@@ -726,6 +744,8 @@ mlir_finish(MlirParser *parser, MlirOp *op, List results, MlirPlace *place)
 {
 	op->results = results;
 	op->place = place;
+	if (!strcmp(op->name, "stablehlo.get_tuple_element"))
+		take_element(parser, op);
 	fit_types(parser, op);
 	return op;
 }

@@ -9,6 +9,9 @@
  *     operands    %0         location  #loc4
  *     attributes  permutation = [1, 0]
  *
+ *   %1 = stablehlo.custom_call @f(%0) : (..) -> tuple<tensor<8xf32>, tensor<4xi32>>
+ *   %2 = stablehlo.get_tuple_element %1[1] : (..) -> tensor<4xi32>      two results; of %1#1
+ *
  * The pretty forms that JAX prints and the generic form give one tree: what a form
  * leaves out of the names of attributes, mlir_forms.def knows.  Nothing here knows what
  * an op means.  Everything lives in the session's arena.
@@ -131,6 +134,7 @@ typedef struct MlirOp {
 	List regions;	 /* MlirBlock: each region has one */
 	List from;	 /* const MlirType: of its operands, where the form says them */
 	List types;	 /* ... of its results, one after the other */
+	bool tuple;	 /* they are written as one value, %0[1]; here that is %0#1 */
 	MlirPlace *place;
 } MlirOp;
 

@@ -150,7 +150,8 @@ static bool
 makes_nothing(const MlirOp *op, const Numbered *results)
 {
 	bool only_orders = !strcmp(op->name, "stablehlo.after_all")
-		|| !strcmp(op->name, "stablehlo.create_token");
+		|| !strcmp(op->name, "stablehlo.create_token")
+		|| !strcmp(op->name, "stablehlo.get_tuple_element");
 
 	for (int i = 0; i < results->n; i++)
 		if (results->at[i] >= 0)
