@@ -163,13 +163,14 @@ formula_erfc(Make k, Value *x)
 /* Gamma(z + 1) = sqrt(2 pi) t^(z + 1/2) e^-t series, t = z + 7.5; below 1/2 of -x, which
    what Gamma(x) Gamma(1 - x) is makes good. */
 typedef struct Lanczos {
-	Value *below, *z, *t, *log_t;
-	Value *series, *slope; /* sum of c[i] / (z + i), and its derivative */
+	Value *below, *z, *t, *log_t, *more; /* log t = log 7.5 + more */
+	Value *series, *slope; /* sum of c[i] / (z + i), 1 at z = 0, and its derivative */
 } Lanczos;
 
 static Lanczos
 lanczos(Make k, Value *x)
 {
+	static const double first = 263.3831869810514; /* the series at z = 0 */
 	static const double c[] = {676.520368121885098567009190444019,
 		-1259.13921672240287047156078755283, 771.3234287776530788486528258894,
 		-176.61502916214059906584551354, 12.507343278686904814458936853,
@@ -179,28 +180,30 @@ lanczos(Make k, Value *x)
 	Value *above = with(k, O_sub, x, 1);
 
 	l.z = make_select(k, l.below, make_unary(k, O_neg, x), above);
-	l.series = number_like(k, x, 0.99999999999980993227684700473478);
+	l.series = number_like(k, x, 0.99999999999980993227684700473478 / first);
 	l.slope = number_like(k, x, 0);
 	for (int i = 0; i < 8; i++) {
 		Value *at = with(k, O_add, l.z, i + 1);
-		Value *term = make_binary(k, O_div, number_like(k, x, c[i]), at);
+		Value *term = make_binary(k, O_div, number_like(k, x, c[i] / first), at);
 		l.series = make_binary(k, O_add, l.series, term);
 		term = make_binary(k, O_div, term, at);
 		l.slope = make_binary(k, O_sub, l.slope, term);
 	}
 	l.t = with(k, O_add, l.z, 7.5);
-	Value *more = make_unary(k, O_log1p, with(k, O_div, l.z, 7.5));
-	l.log_t = with(k, O_add, more, 2.0149030205422647); /* log 7.5 */
+	l.more = make_unary(k, O_log1p, with(k, O_div, l.z, 7.5));
+	l.log_t = with(k, O_add, l.more, 2.0149030205422647); /* log 7.5 */
 	return l;
 }
 
+/* (z + 1/2) log t - t + log sqrt(2 pi) + log series, less what that is at z = 0, which is 0:
+   near 1 and 2 numbers of 8 would leave one of 0.1. */
 static Value *
 formula_lgamma(Make k, Value *x)
 {
 	Lanczos l = lanczos(k, x);
-	Value *quotient = make_binary(k, O_div, l.t, l.log_t);
-	Value *power = make_binary(k, O_sub, with(k, O_add, l.z, 0.5), quotient);
-	Value *y = with(k, O_add, make_binary(k, O_mul, power, l.log_t), 0.9189385332046727);
+	Value *power = with(k, O_add, l.more, 1.0149030205422647); /* log t - 1 */
+	Value *y = make_binary(k, O_mul, l.z, power);
+	y = make_binary(k, O_add, y, with(k, O_mul, l.more, 0.5));
 	y = make_binary(k, O_add, y, make_unary(k, O_log, l.series));
 	Value *a = make_unary(k, O_abs, x), *whole = make_unary(k, O_floor, a);
 	Value *part = make_binary(k, O_sub, a, whole);
