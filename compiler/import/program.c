@@ -386,6 +386,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
 		in.module->columns = table_new(a);
+		exported_read(&in);
 	}
 	bool right = in.program && find_functions(&in) && program_is_sound(&in)
 		&& empty_drop(&in) && tiles_mesh(&in) && mesh_read(&in, options)

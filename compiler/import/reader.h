@@ -134,6 +134,9 @@ bool program_is_sound(Import *in);
 /* ---- count.c: are there few enough ops when functions are inlined?  Else a message. */
 bool program_fits(Import *in);
 
+/* ---- exported.c: ops of CHLO that are written as calls of "mhlo.*" are those ops */
+void exported_read(Import *in);
+
 /* ---- empty.c: tokens, and tensors without elements, are taken out; false after a message */
 bool empty_drop(Import *in);
 /* A token; an empty tuple, as calls of the host return with JAX 0.4.35. */
