@@ -77,6 +77,22 @@ make_end(Make k, Op *op)
 	return op->results[0];
 }
 
+Value *
+make_placed(Make k, Value *v, const Value *result)
+{
+	if (result->no_placement)
+		return v;
+	if (!v->no_placement && !placement_equal(&v->placement, &result->placement)) {
+		Op *copy = make_begin(named(k, result->name), O_reshape, 1, &v);
+		copy->results[0]->type = v->type;
+		v = make_end(k, copy);
+	}
+	v->placement = result->placement;
+	v->unpadded = result->unpadded;
+	v->no_placement = false;
+	return v;
+}
+
 Op *
 make_return(Block *b, int n, Value *const *values, Range range, const char *label)
 {

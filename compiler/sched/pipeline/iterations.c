@@ -332,25 +332,6 @@ apart(const Staged *s, bool early)
 	return any;
 }
 
-/* What stands for a result is placed as that was.  Of a manual function's values only what it
-   returns has a placement; what is placed otherwise, as a part of another tensor, is copied. */
-static Value *
-placed_as(const Value *result, Value *v, Make k)
-{
-	if (!v->no_placement && !result->no_placement
-		&& !placement_equal(&v->placement, &result->placement)) {
-		Op *copy = make_begin(k, O_reshape, 1, &v);
-		copy->results[0]->type = v->type;
-		v = make_end(k, copy);
-	}
-	if (!result->no_placement) {
-		v->placement = result->placement;
-		v->unpadded = result->unpadded;
-		v->no_placement = false;
-	}
-	return v;
-}
-
 void
 iterations_write(const Staged *s)
 {
@@ -376,8 +357,8 @@ iterations_write(const Staged *s)
 	write_iterations(&w, last, end);
 	Value **results = NEW_ARRAY(w.arena, Value *, old->nresults + 1);
 	for (int i = 0; i < old->nresults; i++) {
-		results[i] = placed_as(old->results[i],
-			value_of(&w, last, s->body->params[i], s->trips), make_before(old));
+		results[i] = make_placed(make_before(old),
+			value_of(&w, last, s->body->params[i], s->trips), old->results[i]);
 		value_replace_uses(m, old->results[i], results[i]);
 	}
 	if (w.loop)

@@ -407,8 +407,14 @@ is_fenced(const Op *op)
 	return from && from->kind == O_fence;
 }
 
-/* It is of a manual function, which stays as it is written, but for its permutes: no tensor
-   is placed. */
+static bool
+is_placed(const Value *v)
+{
+	return v->type.rank && !v->no_placement;
+}
+
+/* It is of a manual function, which stays as it is written, but for its permutes: no tensor that
+   it carries or makes is placed. */
 bool
 is_manual_loop(const Op *loop)
 {
@@ -416,7 +422,10 @@ is_manual_loop(const Op *loop)
 	bool placed = false;
 
 	for (int i = 0; i < body->nparams; i++)
-		placed |= body->params[i]->type.rank && !body->params[i]->no_placement;
+		placed |= is_placed(body->params[i]);
+	for (const Op *op = body->first; op && !placed; op = op->next)
+		for (int i = 0; i < op->nresults; i++)
+			placed |= is_placed(op->results[i]);
 	return !placed;
 }
 

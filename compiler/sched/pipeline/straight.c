@@ -12,6 +12,15 @@
 #include "sched/fuse/fuse.h"
 #include "sched/pipeline/pipeline.h"
 
+/* What v has become, placed as the result of the op was for which it stands. */
+static Value *
+standing_for(const Value *result, Value *v, Value *const *becomes)
+{
+	while (v->id >= 0 && becomes[v->id])
+		v = becomes[v->id];
+	return make_placed(make_before(result->def), v, result);
+}
+
 /* ---- one trip ---------------------------------------------------------------------- */
 
 /* The ops of its body stand in its place. */
@@ -20,10 +29,8 @@ open_loop(Op *loop, Value **becomes)
 {
 	Block *body = loop->bodies[LOOP_BODY];
 
-	for (int i = 0; i < body->nparams; i++) {
+	for (int i = 0; i < body->nparams; i++)
 		becomes[body->params[i]->id] = loop->operands[i];
-		becomes[loop->results[i]->id] = body->last->operands[i];
-	}
 	for (Op *op = body->first, *next; op != body->last; op = next) {
 		next = op->next;
 		op_remove(op);
@@ -31,6 +38,9 @@ open_loop(Op *loop, Value **becomes)
 		for (int i = 0; i < op->nresults; i++)
 			op->results[i]->block = op->block;
 	}
+	for (int i = 0; i < loop->nresults; i++)
+		becomes[loop->results[i]->id] =
+			standing_for(loop->results[i], body->last->operands[i], becomes);
 	op_remove(loop);
 }
 
@@ -111,7 +121,7 @@ parts_at_known(Module *m)
 		Value *v = known_part(op, known);
 		if (!v)
 			continue;
-		becomes[op->results[0]->id] = v;
+		becomes[op->results[0]->id] = standing_for(op->results[0], v, becomes);
 		op_remove(op);
 		any = true;
 	}

@@ -290,16 +290,8 @@ localize_manual(Localizer *l, Op *op)
 	/* What it returns has the result's users.  One that is an argument too, or
 	   another result, may be placed there as a part of another tensor. */
 	for (int i = 0; i < op->nresults; i++) {
-		Value *v = op->results[i], *inside = resolved(l, last->operands[i]);
-		if (!inside->no_placement
-			&& !placement_equal(&inside->placement, &v->placement)) {
-			Op *copy = make_begin(named(l->make, v->name), O_reshape, 1, &inside);
-			copy->results[0]->type = inside->type;
-			inside = make_end(l->make, copy);
-		}
-		inside->placement = v->placement;
-		inside->no_placement = false;
-		l->alias[v->id] = inside;
+		Value *v = op->results[i];
+		l->alias[v->id] = make_placed(l->make, resolved(l, last->operands[i]), v);
 	}
 	op_remove(op);
 }
