@@ -68,9 +68,9 @@ Value *make_compare(Make k, Direction d, Value *a, Value *b);
 Value *make_same(Make k, Value *x);
 Value *make_whole(Make k, Value *x, int dim);
 bool op_changes_nothing(const Op *op);
-/* What stands for a result of an op that goes is placed as that was: v, or a copy if v is placed
-   otherwise, as a part of another tensor.  Of values of a manual function only those that it
-   returns have a placement. */
+/* What stands for a result of an op that goes is placed as that was: v, or a copy if v is
+   placed otherwise, as a part of another tensor.  Of values of a manual function only those
+   that it returns have a placement. */
 Value *make_placed(Make k, Value *v, const Value *result);
 Value *make_bitcast(Make k, Value *x, DType dtype);
 Value *make_convert(Make k, Value *x, DType dtype);

@@ -53,6 +53,15 @@ find_out(Module *m, Tried *tried)
 	return find_out_from("fuse", m, tried);
 }
 
+/* What is one with others waits as long as they all do. */
+static int64_t
+exposed_of(const int64_t *exposed, const Op *op)
+{
+	while (op->combined)
+		op = op->prev;
+	return exposed[op->id];
+}
+
 /* In a copy of this process the module is nobody else's. */
 static void
 try_it(void *data, int64_t i)
@@ -78,10 +87,11 @@ try_it(void *data, int64_t i)
 		exposed[timeline->steps[k].op->id] = timeline->steps[k].exposed;
 	for (int k = 0; k < p->n; k++)
 		for (int c = 0; c < p->loops[k].n; c++)
-			t->tried->exposed[n++] = exposed[p->loops[k].candidates[c].op->id];
+			t->tried->exposed[n++] =
+				exposed_of(exposed, p->loops[k].candidates[c].op);
 	for (int k = 0; k < p->n; k++, n++)
 		if (p->loops[k].begins_with)
-			t->tried->exposed[n] = exposed[p->loops[k].begins_with->id];
+			t->tried->exposed[n] = exposed_of(exposed, p->loops[k].begins_with);
 }
 
 static int

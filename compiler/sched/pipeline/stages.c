@@ -413,8 +413,8 @@ is_placed(const Value *v)
 	return v->type.rank && !v->no_placement;
 }
 
-/* It is of a manual function, which stays as it is written, but for its permutes: no tensor that
-   it carries or makes is placed. */
+/* It is of a manual function, which stays as it is written, but for its permutes: no tensor
+   that it carries or makes is placed. */
 bool
 is_manual_loop(const Op *loop)
 {
