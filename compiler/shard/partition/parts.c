@@ -85,6 +85,20 @@ makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
 
 /* ---- placements ------------------------------------------------------------------- */
 
+/* What is left of an axis in front of those that it ends with: of X = 6 over X:(2)3 it is
+   X:(1)2. */
+static AxisRef
+major_part(AxisRef axis, const AxisList *over)
+{
+	for (int i = 0; i < over->n; i++) {
+		AxisRef end = over->a[i];
+		if (axis_contains(axis, end)
+			&& (int64_t)end.pre * end.size == (int64_t)axis.pre * axis.size)
+			axis.size = (int32_t)(end.pre / axis.pre);
+	}
+	return axis;
+}
+
 Placement
 partial_over(const Placement *at, const AxisList *over, Combiner combiner)
 {
@@ -92,9 +106,11 @@ partial_over(const Placement *at, const AxisList *over, Combiner combiner)
 
 	for (int d = 0; d < to.rank; d++) {
 		AxisList axes = placement_dim(&to, d), kept = {0};
-		for (int i = 0; i < axes.n; i++)
-			if (axes_can_coexist(over, axes.a[i]))
-				axes_append(&kept, axes.a[i]);
+		for (int i = 0; i < axes.n; i++) {
+			AxisRef left = major_part(axes.a[i], over);
+			if (left.size > 1 && axes_can_coexist(over, left))
+				axes_append(&kept, left);
+		}
 		placement_set_dim(&to, d, &kept);
 	}
 	placement_set_unreduced(&to, over, combiner);
