@@ -5,9 +5,9 @@
 
 Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
 each on 8 and on 65,536 devices, a transformer of 96 layers, and steps that train 24 to
-192 such layers, written one after the other and as a loop, and 250 to 4,000 loops; the
-least of N runs, in microseconds an op (of the others: milliseconds, and microseconds each).  A pass
-that is linear has one figure in its column.  --overlap: collectives may begin early,
+192 such layers, written one after the other and as a loop, 250 to 4,000 loops, and 400 and
+800 reshapes of a product that is asked for elsewhere; the least of N runs, in microseconds
+an op (of the others: milliseconds, and microseconds each).  A pass that is linear has one figure in its column.  --overlap: collectives may begin early,
 which is what the pass of that name is for.  --cpu counts the processor's time instead of
 the clock's, for machines that are not quiet.
 """
@@ -119,6 +119,14 @@ def loops(n):
             f' -> bf16[64@Y, 64] {{\n  var y = x;\n{each}  return y;\n}}\n')
 
 
+def reshapes(n):
+    """One of the other, of a product, which is asked for where its other dim is split."""
+    each = ''.join(f'  let y{i + 1} = reshape(y{i}, {"[8, 8]" if i % 2 else "[2, 4, 8]"});\n'
+                   for i in range(n))
+    return ('mesh [X=2, Y=2];\nfn main(a: f32[8@X, 8], b: f32[8, 8]) -> f32[8, 8@Y] {\n'
+            f'  let y0 = matmul(a, b);\n{each}  return y{n};\n}}\n')
+
+
 SHIM = '''#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,6 +203,9 @@ def main():
                  least(shdc, training_loop(layers), args.runs, folder, env), 1)
         for n in (250, 1000, 4000):
             show(f'{n} loops, us each', least(shdc, loops(n), args.runs, folder, env), 1000 / n)
+        for n in (400, 800):
+            show(f'{n} reshapes, us each',
+                 least(shdc, reshapes(n), args.runs, folder, env), 1000 / n)
 
 
 if __name__ == '__main__':

@@ -346,25 +346,35 @@ puts_together(const Op *op)
 	return op->kind == O_reshape || op->kind == O_concatenate;
 }
 
-/* The op that made what the value is, in another shape or order, or a part of; or NULL. */
-static const Op *
-first_maker(const Value *v)
+/* Is what the op makes its first operand, in another shape or order, or a part of it? */
+static bool
+hands_on(const Op *op)
 {
-	const Op *op = v->def;
+	return takes_part(op) || puts_together(op) || op->kind == O_transpose
+		|| op->kind == O_convert;
+}
 
-	while (op
-		&& (takes_part(op) || puts_together(op) || op->kind == O_transpose
-			|| op->kind == O_convert))
-		op = op->operands[0]->def;
-	return op;
+/* The value that this one is, in another shape or order, or a part of: each is walked over
+   once, however often it is asked. */
+static const Value *
+origin_of(const Partitioner *p, const Value *v)
+{
+	const Value *end = v, *origin;
+
+	while (!source_of(p, end)->origin && end->def && hands_on(end->def))
+		end = end->def->operands[0];
+	origin = source_of(p, end)->origin ? source_of(p, end)->origin : end;
+	for (; v != end; v = v->def->operands[0])
+		source_of(p, v)->origin = origin;
+	return origin;
 }
 
 /* With parts all that they are of is drawn in: products alone, which need not be made as they
    were; of what a loop reads a part of in each round all would be moved before it. */
 static bool
-is_drawn_along(const Op *op, const Value *v)
+is_drawn_along(const Partitioner *p, const Op *op, const Value *v)
 {
-	const Op *maker = first_maker(v);
+	const Op *maker = origin_of(p, v)->def;
 
 	return takes_part(op) ? maker && op_is_product(maker)
 			      : !maker || !op_has(maker, A_sizes);
@@ -381,7 +391,7 @@ draw_parts_in(Partitioner *p, const Op *op, const Placement *to, bool requested)
 	Placement before;
 
 	for (int i = 0; i < op->noperands && factors; i++) {
-		if (!is_drawn_along(op, op->operands[i])
+		if (!is_drawn_along(p, op, op->operands[i])
 			|| !factors_place(r, i, factors, &before, NULL))
 			continue;
 		placement_set_unreduced(&before, &over, (Combiner)to->combiner);
@@ -427,7 +437,7 @@ ask(Partitioner *p, const Op *op, int operand, const Placement *at)
 {
 	Source *s = source_of(p, op->operands[operand]);
 	const Rule *r = rule_book_get(p->rules, op);
-	Assignment *factors = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	Assignment *factors = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
 	Placement to;
 
 	s->asked = true;
@@ -453,7 +463,7 @@ ask_products(Partitioner *p, const Op *op, const Placement *at)
 }
 
 /* What is asked of a result is asked of the operand whose elements it is made of one by
-   one, if no other operand says where they are. */
+   one, if no other operand says where they are; one that was drawn in has asked for itself. */
 static void
 ask_operand(Partitioner *p, const Op *op, const Placement *at)
 {
@@ -468,7 +478,8 @@ ask_operand(Partitioner *p, const Op *op, const Placement *at)
 			n++;
 		}
 	const Op *maker = n == 1 ? op->operands[asked]->def : NULL;
-	if (!maker || op->operands[asked]->uses != 1 || maker->nbodies || op_is_move(maker))
+	if (!maker || op->operands[asked]->uses != 1 || maker->nbodies || op_is_move(maker)
+		|| source_of(p, op->operands[asked])->requested)
 		return;
 	ask_operand(p, maker, ask(p, op, asked, at)->request);
 }

@@ -173,9 +173,11 @@ begin(Partitioner *p, Module *m, Foresight with)
 	find_changes(p, m->entry, 0);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		bool move = op_is_move(op);
-		if (move || op->kind == O_output)
-			draw_in(p, op->operands[0], &op->results[0]->placement,
-				move || asks_for_place(op->results[0]));
+		if (!move && op->kind != O_output)
+			continue;
+		draw_in(p, op->operands[0], &op->results[0]->placement,
+			move || asks_for_place(op->results[0]));
+		arena_reset(p->scratch);
 	}
 	list_users(p);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))

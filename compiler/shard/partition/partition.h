@@ -59,6 +59,7 @@ typedef struct Source {
 	bool asked;		  /* ... or asks of what is made of it element by element, */
 	const Placement *request; /* to be there; NULL: no such place is known */
 	bool settled;		  /* ... and its partial sums are combined, too, */
+	const Value *origin;	  /* that it is, as origin_of() found; NULL: it was not asked */
 	const Placement *natural; /* where it would be by its operands alone, or NULL */
 	const Placement *parts;	  /* it is added up in, as parts of a sum (sums.c) */
 	bool sum_requested;	  /* of a loop: the program asks for its partial
