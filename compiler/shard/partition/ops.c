@@ -369,14 +369,28 @@ origin_of(const Partitioner *p, const Value *v)
 	return origin;
 }
 
+/* With a part all of its product is drawn in, made and moved there: more than a half of that
+   has to be wanted, as a crop of a transposed convolution is, and a column of it is not. */
+enum { PARTS_OF_A_PRODUCT = 2 };
+
+static bool
+takes_most(const Op *op, const Value *product)
+{
+	int64_t all =
+		greater(type_elements(&op->operands[0]->type), type_elements(&product->type));
+
+	return type_elements(&op->results[0]->type) > all / PARTS_OF_A_PRODUCT;
+}
+
 /* With parts all that they are of is drawn in: products alone, which need not be made as they
    were; of what a loop reads a part of in each round all would be moved before it. */
 static bool
 is_drawn_along(const Partitioner *p, const Op *op, const Value *v)
 {
-	const Op *maker = origin_of(p, v)->def;
+	const Value *origin = origin_of(p, v);
+	const Op *maker = origin->def;
 
-	return takes_part(op) ? maker && op_is_product(maker)
+	return takes_part(op) ? maker && op_is_product(maker) && takes_most(op, origin)
 			      : !maker || !op_has(maker, A_sizes);
 }
 
