@@ -52,7 +52,7 @@ is_made_of(const Op *dot, const bool *from, bool *reached)
 	return is;
 }
 
-static Tried *
+Tried *
 tried_of(const Decomposing *d, const char *key)
 {
 	for (int i = 0; i < d->ntried; i++)

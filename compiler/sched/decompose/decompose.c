@@ -358,11 +358,7 @@ note_tried_again(Decomposing *d, Tried *tried, const Choice *best)
 
 	if (!best->text->n)
 		return;
-	text_printf(&t, "%s; with ", tried->told);
-	for (int i = 0; i < d->ntried; i++)
-		if (!strcmp(d->tried[i].key, last))
-			text_add(&t, d->tried[i].name);
-	text_add(&t, " in pieces ");
+	text_printf(&t, "%s; with %s in pieces ", tried->told, tried_of(d, last)->name);
 	text_picoseconds(&t, d->time);
 	text_printf(&t, " a run%s", best->text->s);
 	tried->told = text_take(&t, d->arena);

@@ -104,7 +104,9 @@ void text_way(Text *t, Way way, bool joined);
 /* More than there is, or than as it was. */
 void text_needs(Text *t, const Decomposing *d, int64_t peak, int64_t copied);
 
-/* again.c: a class is about to be done in pieces; which of those that were left could be joined
+/* again.c: what is told of a class; NULL: it was not tried yet. */
+Tried *tried_of(const Decomposing *d, const char *key);
+/* A class is about to be done in pieces; which of those that were left could be joined
    to it.  Requires numbers as einsums_find() gives them. */
 void note_again(Decomposing *d, Einsums all, const char *key);
 /* One of them, each once; NULL: none. */

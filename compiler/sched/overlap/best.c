@@ -116,10 +116,10 @@ taste_of(int i)
 
 /* The tastes that a graph is put in order to. */
 typedef struct Tries {
-	int program; /* those with what is last in the program first from its end, */
-	int n;	     /* ... and all; then as in the best order, but some transfers later: */
+	int n; /* all; then as in the best order, but some transfers later: */
 	int later;
 	bool large;
+	bool program; /* all with what is last in the program first from its end */
 } Tries;
 
 /* Where the thread is held back, orders are near the program's: its own from the end. */
@@ -129,7 +129,8 @@ tries_of(const Graph *g, First first)
 	Tries tries = {.large = g->n > LARGE && first < FIRST_program};
 
 	if (tries.large && (g->ahead || g->held)) {
-		tries.n = tries.program = ALWAYS - HELD_FROM;
+		tries.program = true;
+		tries.n = ALWAYS - HELD_FROM;
 		return tries;
 	}
 	tries.n = (first < FIRST_program ? ALWAYS : TASTES) + (g->n ? BY_CHANCE / g->n : 0);
@@ -141,17 +142,16 @@ tries_of(const Graph *g, First first)
 static bool
 is_enough(Tries tries, int i, Taste of_best)
 {
-	return tries.large && i == tries.program + FROM_END + 1
-		&& of_best.first == FIRST_from_end;
+	return tries.large && i == FROM_END + 1 && of_best.first == FIRST_from_end;
 }
 
 /* Where transfers begin later, each other time nothing else is by chance. */
 static Taste
 taste_tried(Tries tries, int i, Taste of_best)
 {
-	Taste taste = i >= tries.n  ? of_best
-		: i < tries.program ? taste_of(ALWAYS - 1 - i)
-				    : taste_of(i - tries.program);
+	Taste taste = i >= tries.n ? of_best
+		: tries.program	   ? taste_of(ALWAYS - 1 - i)
+				   : taste_of(i);
 
 	taste.later = i < tries.n ? 0 : i;
 	if (taste.later && i % 2)
@@ -163,9 +163,9 @@ taste_tried(Tries tries, int i, Taste of_best)
 static const Order *
 order_for_end(const Graph *g, Tries tries, int i, const Order *best)
 {
-	if (i < tries.program)
+	if (tries.program)
 		return &g->plain;
-	if (i == tries.program + FROM_END)
+	if (i == FROM_END)
 		return NULL;
 	return best->jobs == g->plain.jobs ? &g->plain : best;
 }
@@ -183,19 +183,18 @@ best_order(Graph *g, First first, int64_t within)
 	for (int i = 0; i < tries.n + tries.later && bound < within && !is_good(&best, bound)
 		&& !is_enough(tries, i, of_best);
 		i++) {
-		bool program = i < tries.program;
 		Taste taste = taste_tried(tries, i, of_best);
 		if (taste.first < first)
 			continue;
-		if (taste.first == FIRST_from_end && (newer || program)) {
+		if (taste.first == FIRST_from_end && (newer || tries.program)) {
 			graph_find_from_end(g, order_for_end(g, tries, i, &best));
-			newer = program || i == tries.program + FROM_END;
+			newer = tries.program || i == FROM_END;
 		}
 		int64_t worth = taste.shake && !taste.later ? best.time / WORTH : 0;
 		const Order *order =
 			list_schedule(list, taste, lesser(within, best.time - worth));
-		if (!order && program && !i && within < INT64_MAX)
-			break; /* it is mostly the quickest of these */
+		if (!order && tries.program && within < INT64_MAX)
+			break; /* the first is mostly the quickest of these */
 		if (!order)
 			continue;
 		keep(&best, order, g);

@@ -60,24 +60,33 @@ find_in(Op *choice, BranchMoves *moves)
 	}
 }
 
-/* In the body of a loop, or in branches of one. */
-static bool
-is_in_loop(const Op *choice)
+/* In whose body it is, or in branches there; NULL: in no loop's. */
+static const Op *
+loop_of(const Op *choice)
 {
 	const Block *b = choice->block;
 
 	while (b->parent && op_is_branch(b->parent))
 		b = b->parent->block;
-	return b->parent && op_is_loop(b->parent) && !is_manual_loop(b->parent)
-		&& b == b->parent->bodies[LOOP_BODY];
+	bool within = b->parent && op_is_loop(b->parent) && b == b->parent->bodies[LOOP_BODY];
+	return within ? b->parent : NULL;
 }
 
 void
 branch_moves_find(Module *m, BranchMoves *moves)
 {
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op_is_branch(op) && is_in_loop(op))
+	const Op *last = NULL; /* loop that was looked at */
+	bool manual = false;
+
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		const Op *loop = op_is_branch(op) ? loop_of(op) : NULL;
+		if (!loop)
+			continue;
+		manual = loop == last ? manual : is_manual_loop(loop);
+		last = loop;
+		if (!manual)
 			find_in(op, moves);
+	}
 }
 
 /* A branch has it as a parameter; what its own was called that is. */

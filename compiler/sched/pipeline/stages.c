@@ -418,12 +418,12 @@ is_placed(const Value *v)
 bool
 is_manual_loop(const Op *loop)
 {
-	const Block *body = loop->bodies[LOOP_BODY];
+	Block *body = loop->bodies[LOOP_BODY];
 	bool placed = false;
 
 	for (int i = 0; i < body->nparams; i++)
 		placed |= is_placed(body->params[i]);
-	for (const Op *op = body->first; op && !placed; op = op->next)
+	for (const Op *op = body->first; op && !placed; op = op_following(op, body))
 		for (int i = 0; i < op->nresults; i++)
 			placed |= is_placed(op->results[i]);
 	return !placed;

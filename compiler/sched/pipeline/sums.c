@@ -162,8 +162,8 @@ find_sum(Op *collective, StackSum *sum)
 	Op *loop = collective->noperands ? collective->operands[0]->def : NULL;
 
 	if (!may_be_sliced(collective) || !loop || !op_is_loop(loop)
-		|| loop->block != collective->block || is_manual_loop(loop)
-		|| !loop_is_counted(loop, &s) || s.trips < 2)
+		|| loop->block != collective->block || !loop_is_counted(loop, &s)
+		|| s.trips < 2)
 		return false;
 	int i = collective->operands[0]->index;
 	const Block *body = loop->bodies[LOOP_BODY];
@@ -178,7 +178,8 @@ find_sum(Op *collective, StackSum *sum)
 		.trips = s.trips};
 	bool moves_less =
 		collective->kind == O_all_gather; /* than all, which none is told of */
-	return same && (all || (!moves_less && is_identity(loop->operands[i], collective)));
+	return same && (all || (!moves_less && is_identity(loop->operands[i], collective)))
+		&& !is_manual_loop(loop);
 }
 
 void
