@@ -205,7 +205,7 @@ graph_combined(const Graph *g, bool all)
 		.all = all,
 		.before = NEW_ARRAY(a, int, g->n + 1),
 		.unit = NEW_ARRAY(a, Unit *, g->n + 1),
-		.ready.v = NEW_ARRAY(a, struct Entry, g->n + 1)};
+		.ready.others = NEW_ARRAY(a, struct Entry, g->n + 1)};
 
 	count_before(&c);
 	if (!find_units(&c))
@@ -223,8 +223,8 @@ graph_combined(const Graph *g, bool all)
 	for (int i = 0; i < g->n; i++)
 		if (c.unit[i + 1]->jobs[0] == &g->jobs[i] && !c.unit[i + 1]->waits)
 			make_ready(&c, c.unit[i + 1]);
-	while (c.ready.n)
-		add_unit(&c, c.unit[ready_take(&c.ready)->number]);
+	while (c.ready.nbest)
+		add_unit(&c, c.unit[ready_take(&c.ready, 0)->number]);
 	add_edges(&c);
 	graph_find_paths(to);
 	if (to->held && to->keeps)

@@ -17,7 +17,8 @@
 
 enum {
 	MOST_FLIGHTS = 16, /* transfers under way at a time */
-	MOST_HELD = 8,	   /* looked at behind the first that has to wait */
+	/* of what can be next: how many may have to wait before one that need not */
+	MOST_LOOKED_AT = sizeof((Ready){0}.best) / sizeof((Ready){0}.best[0]),
 	LATER_ONE_IN = 2,  /* of transfers that begin at another time than in the best order, */
 	TO_END_ONE_IN = 3, /* ... of orders made so: at any until the end of that */
 };
@@ -67,7 +68,7 @@ struct Listing {
 	GivenUp *given_up; /* ... and those that were */
 };
 
-/* ---- the heap -------------------------------------------------------------------- */
+/* ---- what can be next -------------------------------------------------------------------- */
 
 static bool
 is_before(const struct Entry *a, const struct Entry *b)
@@ -75,39 +76,69 @@ is_before(const struct Entry *a, const struct Entry *b)
 	return a->key != b->key ? a->key > b->key : a->job < b->job;
 }
 
+static void
+heap_put(Ready *r, struct Entry entry)
+{
+	int i = r->nothers++;
+
+	for (; i && is_before(&entry, &r->others[(i - 1) / 2]); i = (i - 1) / 2)
+		r->others[i] = r->others[(i - 1) / 2];
+	r->others[i] = entry;
+}
+
+static struct Entry
+heap_take(Ready *r)
+{
+	const struct Entry best = r->others[0], last = r->others[--r->nothers];
+	int i = 0;
+
+	for (int child = 1; child < r->nothers; child = 2 * i + 1) {
+		if (child + 1 < r->nothers
+			&& is_before(&r->others[child + 1], &r->others[child]))
+			child++;
+		if (!is_before(&r->others[child], &last))
+			break;
+		r->others[i] = r->others[child];
+		i = child;
+	}
+	r->others[i] = last;
+	return best;
+}
+
 void
 ready_put(Ready *r, Job *job, int64_t key)
 {
 	const struct Entry entry = {key, job};
-	int i = r->n++;
+	int i = r->nbest;
 
-	for (; i && is_before(&entry, &r->v[(i - 1) / 2]); i = (i - 1) / 2)
-		r->v[i] = r->v[(i - 1) / 2];
-	r->v[i] = entry;
+	if (i && !is_before(&entry, &r->best[i - 1]) && (r->nothers || i == MOST_LOOKED_AT)) {
+		heap_put(r, entry);
+		return;
+	}
+	if (i == MOST_LOOKED_AT)
+		heap_put(r, r->best[--i]);
+	for (r->nbest = i + 1; i && is_before(&entry, &r->best[i - 1]); i--)
+		r->best[i] = r->best[i - 1];
+	r->best[i] = entry;
 }
 
-static struct Entry
-take_entry(Ready *r)
+bool
+ready_reaches(Ready *r, int i)
 {
-	const struct Entry best = r->v[0], last = r->v[--r->n];
-	int i = 0;
-
-	for (int child = 1; child < r->n; child = 2 * i + 1) {
-		if (child + 1 < r->n && is_before(&r->v[child + 1], &r->v[child]))
-			child++;
-		if (!is_before(&r->v[child], &last))
-			break;
-		r->v[i] = r->v[child];
-		i = child;
-	}
-	r->v[i] = last;
-	return best;
+	while (r->nbest <= i && r->nothers)
+		r->best[r->nbest++] = heap_take(r);
+	return r->nbest > i;
 }
 
 Job *
-ready_take(Ready *r)
+ready_take(Ready *r, int i)
 {
-	return take_entry(r).job;
+	Job *job = r->best[i].job;
+
+	for (r->nbest--; i < r->nbest; i++)
+		r->best[i] = r->best[i + 1];
+	ready_reaches(r, 0);
+	return job;
 }
 
 /* ---- one job after the other ---------------------------------------------------- */
@@ -171,21 +202,21 @@ make_ready(Listing *list, Job *job)
 static Job *
 top(const Ready *r)
 {
-	return r->v[0].job;
+	return r->nbest ? r->best[0].job : NULL;
 }
 
 /* What is in both heaps is taken from one of them first. */
 static void
 drop_over(const Listing *list, Ready *r)
 {
-	while (r->n && list->over[job_number(list->graph, top(r))])
-		ready_take(r);
+	while (top(r) && list->over[job_number(list->graph, top(r))])
+		ready_take(r, 0);
 }
 
 static Job *
 take_run(Listing *list, Ready *from)
 {
-	Job *job = ready_take(from);
+	Job *job = ready_take(from, 0);
 
 	list->over[job->number] = true;
 	drop_over(list, &list->runs);
@@ -348,7 +379,7 @@ keeps_links(const Listing *list, const Job *start, const Job *before, int64_t ti
 static bool
 is_in_the_way(const Listing *list, const Job *start)
 {
-	const Job *run = list->runs.n ? top(&list->runs) : NULL;
+	const Job *run = top(&list->runs);
 
 	if (run && keeps_links(list, start, run, run->task.picoseconds))
 		return true;
@@ -414,33 +445,35 @@ leaves_links(const Listing *list, const Job *start, int64_t busy)
 	return false;
 }
 
+static bool
+may_begin(Listing *list, const Job *start, int64_t busy)
+{
+	if (!top(&list->runs) && !list->nflights)
+		return true;
+	return !or_other(list,
+		       leaves_links(list, start, busy)
+			       || (list->taste.patient && is_in_the_way(list, start)))
+		&& !is_too_much(list, start)
+		&& list->since[start->number] <= tracks_now(list->tracks);
+}
+
 /* What can be begun while the thread is busy for so long. */
 static void
 begin_transfers(Listing *list, int64_t busy)
 {
-	struct Entry held[MOST_HELD];
 	Ready *starts = is_crowded(list) ? &list->early_starts : &list->starts;
-	int n = 0;
+	int i = 0;
 
-	while (starts->n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
-		const struct Entry entry = take_entry(starts);
-		Job *job = entry.job;
+	while (i < MOST_LOOKED_AT && list->nflights < MOST_FLIGHTS
+		&& ready_reaches(starts, i)) {
+		Job *job = starts->best[i].job;
 		if (list->over[job_number(list->graph, job)])
-			continue;
-		bool waits = list->runs.n || list->nflights;
-		if (waits
-			&& (or_other(list,
-				    leaves_links(list, job, busy)
-					    || (list->taste.patient
-						    && is_in_the_way(list, job)))
-				|| is_too_much(list, job)
-				|| list->since[job->number] > tracks_now(list->tracks)))
-			held[n++] = entry;
+			ready_take(starts, i);
+		else if (may_begin(list, job, busy))
+			add(list, ready_take(starts, i));
 		else
-			add(list, job);
+			i++;
 	}
-	for (; n; n--)
-		ready_put(starts, held[n - 1].job, held[n - 1].key);
 }
 
 /*
@@ -478,22 +511,19 @@ waited_for(Listing *list)
 static Job *
 take_shorter(Listing *list, int64_t time)
 {
-	struct Entry held[MOST_HELD];
+	Ready *runs = &list->runs;
 	Job *shorter = NULL;
-	int n = 0;
+	int i = 0;
 
-	while (list->runs.n && n < MOST_HELD && !shorter) {
-		const struct Entry entry = take_entry(&list->runs);
-		Job *job = entry.job;
+	while (i < MOST_LOOKED_AT && !shorter && ready_reaches(runs, i)) {
+		const Job *job = runs->best[i].job;
 		if (list->over[job->number])
-			continue;
-		if (job->task.picoseconds <= time && !is_far_ahead(list, job))
-			shorter = job;
+			ready_take(runs, i);
+		else if (job->task.picoseconds <= time && !is_far_ahead(list, job))
+			shorter = ready_take(runs, i);
 		else
-			held[n++] = entry;
+			i++;
 	}
-	for (; n; n--)
-		ready_put(&list->runs, held[n - 1].job, held[n - 1].key);
 	if (shorter)
 		list->over[shorter->number] = true;
 	drop_over(list, &list->runs);
@@ -517,9 +547,9 @@ take_best(Listing *list)
 static Job *
 next_job(Listing *list)
 {
-	int i = list->runs.n ? waited_for(list) : -1;
+	int i = top(&list->runs) ? waited_for(list) : -1;
 
-	if (!list->runs.n)
+	if (!top(&list->runs))
 		return take_done(list, INT64_MAX);
 	if (i < 0)
 		return take_best(list);
@@ -607,11 +637,11 @@ listing_new(Graph *g)
 	*list = (Listing){.graph = g,
 		.work = *graph_work(g),
 		.order = {NEW_ARRAY(a, Job *, n), NEW_ARRAY(a, Task, n), 0},
-		.runs.v = NEW_ARRAY(a, struct Entry, n),
-		.starts.v = NEW_ARRAY(a, struct Entry, n),
-		.instant.v = NEW_ARRAY(a, struct Entry, n),
-		.early.v = NEW_ARRAY(a, struct Entry, n),
-		.early_starts.v = NEW_ARRAY(a, struct Entry, n),
+		.runs.others = NEW_ARRAY(a, struct Entry, n),
+		.starts.others = NEW_ARRAY(a, struct Entry, n),
+		.instant.others = NEW_ARRAY(a, struct Entry, n),
+		.early.others = NEW_ARRAY(a, struct Entry, n),
+		.early_starts.others = NEW_ARRAY(a, struct Entry, n),
 		.over = NEW_ARRAY(a, bool, n),
 		.flights = NEW_ARRAY(a, Job *, n),
 		.begun = NEW_ARRAY(a, int, n),
@@ -648,8 +678,10 @@ begin_listing(Listing *list, Taste taste)
 	list->chance = (uint64_t)taste.shake;
 	list->n = list->nflights = 0;
 	list->oldest = 1;
-	list->runs.n = list->starts.n = list->instant.n = list->early.n = list->early_starts.n =
-		0;
+	Ready *const empty[] = {&list->runs, &list->starts, &list->instant, &list->early,
+		&list->early_starts};
+	for (int i = 0; i < (int)(sizeof empty / sizeof *empty); i++)
+		empty[i]->nbest = empty[i]->nothers = 0;
 	list->least = 0;
 	list->left = list->work;
 	list->tracks = tracks_new(g->arena, NULL);
@@ -720,11 +752,12 @@ list_schedule(Listing *list, Taste taste, int64_t within)
 	begin_listing(list, taste);
 	while (list->n < list->graph->n && list->least < within) {
 		Job *done = take_done(list, 0);
-		if (list->instant.n || done) {
-			add(list, done ? done : ready_take(&list->instant));
+		if (top(&list->instant) || done) {
+			add(list, done ? done : ready_take(&list->instant, 0));
 			continue;
 		}
-		begin_transfers(list, list->runs.n ? top(&list->runs)->task.picoseconds : 0);
+		const Job *run = top(&list->runs);
+		begin_transfers(list, run ? run->task.picoseconds : 0);
 		add(list, next_job(list));
 	}
 	list->order.time = tracks_end(list->tracks);

@@ -250,16 +250,19 @@ int64_t held_least(const Graph *g, const Order *order);
 Graph *graph_combined(const Graph *g, bool all);
 
 /* list.c: by list scheduling */
-/* Jobs that can be next, the best on top: a heap. */
+/* Jobs that can be next: the best few, in order, which are looked at time and again, and a
+   heap of the others. */
 typedef struct Ready {
 	struct Entry {
 		int64_t key; /* the greatest first, of equal ones what the program has first */
 		Job *job;
-	} * v;
-	int n;
+	} best[8], *others;
+	int nbest, nothers; /* without any of the best there are no others */
 } Ready;
 void ready_put(Ready *r, Job *job, int64_t key);
-Job *ready_take(Ready *r);
+/* Is there one behind the i best, i < 8? */
+bool ready_reaches(Ready *r, int i);
+Job *ready_take(Ready *r, int i);
 
 /* Does a transfer begin though others have its links? */
 typedef enum Share {
