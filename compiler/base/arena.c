@@ -225,6 +225,17 @@ arena_return(Arena *a, ArenaImage *image)
 	arena_image_free(image);
 }
 
+/* Of the next chunk: as much again as there is, so that not much is zeroed for nothing. */
+static size_t
+next_room(size_t filled, size_t bytes)
+{
+	size_t room = filled < CHUNK_BYTES ? filled : CHUNK_BYTES;
+
+	if (filled >= HUGE_BYTES)
+		return HUGE_BYTES - sizeof(Chunk);
+	return room > bytes ? room : bytes;
+}
+
 void *
 arena_alloc(Arena *a, size_t bytes)
 {
@@ -240,10 +251,8 @@ arena_alloc(Arena *a, size_t bytes)
 		return large->data;
 	}
 	if (start + bytes > chunk->size) {
-		size_t room = a->filled + chunk->size < HUGE_BYTES ? CHUNK_BYTES
-								   : HUGE_BYTES - sizeof *chunk;
 		a->filled += chunk->size;
-		chunk = chunk_get(a, bytes, room, false);
+		chunk = chunk_get(a, bytes, next_room(a->filled, bytes), false);
 		chunk->next = a->current;
 		a->current = chunk;
 		start = 0;

@@ -19,6 +19,8 @@ typedef struct Fit {
 	const Plan *plan;
 	int64_t most;  /* bytes that may be live: what is between buffers is beside it */
 	int64_t *live; /* by step */
+	/* by step that is not full: one before it and one behind it that have none between */
+	int *before, *behind;
 } Fit;
 
 /* A transfer under way: bytes that it takes from its begin on, and keeps until it is
@@ -44,6 +46,38 @@ live_bytes(const Plan *plan, Arena *a)
 	for (int i = 1; i < n; i++)
 		live[i] += live[i - 1];
 	return live;
+}
+
+static Fit
+fit_new(const Plan *plan, int64_t limit)
+{
+	Arena *a = plan->lives->arena;
+	int n = plan->lives->n;
+	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a),
+		NEW_ARRAY(a, int, n + 1), NEW_ARRAY(a, int, n + 1)};
+
+	for (int i = 0; i < n; i++) {
+		f.before[i] = i - 1;
+		f.behind[i] = i + 1;
+	}
+	return f;
+}
+
+/* The full step that is nearest to it, itself or on that way; one outside of all: there is
+   none.  Of steps that are not full once none is full later, so ways grow. */
+static int
+nearest_full(const Fit *f, int step, int *way)
+{
+	int n = f->plan->lives->n, found = step;
+
+	while (found >= 0 && found < n && f->live[found] <= f->most)
+		found = way[found];
+	while (step != found) {
+		int next = way[step];
+		way[step] = found;
+		step = next;
+	}
+	return found;
 }
 
 static const Buffer *
@@ -151,14 +185,10 @@ wait_before(Fit *f, const Held *held, int step)
 static bool
 give_way(Fit *f, const Held *held)
 {
-	int first = 0, last = 0;
+	int first = nearest_full(f, held->begin + 1, f->behind);
+	int last = nearest_full(f, held->end - 1, f->before);
 
-	for (int i = held->begin + 1; i < held->end; i++)
-		if (f->live[i] > f->most) {
-			first = first ? first : i;
-			last = i;
-		}
-	if (!first || !(held->taken || held->kept))
+	if (first >= held->end || !(held->taken || held->kept))
 		return false;
 	if (held->taken >= held->kept)
 		begin_after(f, held, last);
@@ -202,7 +232,7 @@ static bool
 shorten(const Plan *plan, int64_t limit, int64_t *needs)
 {
 	Arena *a = plan->lives->arena;
-	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
+	Fit f = fit_new(plan, limit);
 	int n;
 	const Held *held = list_held(plan, a, &n);
 	bool any = false;
