@@ -23,7 +23,7 @@ enum {
 	SMALL = 1000,	 /* ... of a block, where the program does not take longer to see */
 	NEAR = 256,	 /* ... of the time that it takes if nobody asks for bytes */
 	WORTH = 256,	 /* ... of the time of the best way so far, that another has to gain, */
-	LARGE = 2000,	 /* ... of so many jobs */
+	LARGE = 2000,	 /* ... of so many steps */
 };
 
 /* ---- the program in an order ------------------------------------------------------ */
@@ -428,6 +428,13 @@ unmake(Module *m, Made *made)
 	made->any = false;
 }
 
+/* Its memory takes longer to plan than its orders. */
+static bool
+is_large(const Made *made)
+{
+	return made->by->lives->n > LARGE;
+}
+
 /* The module is as it was, and was last put in order so. */
 static void
 keep_way(Made *made, Scheduled is)
@@ -435,7 +442,7 @@ keep_way(Made *made, Scheduled is)
 	Scheduling *s = made->by;
 	Arena *other = made->arena;
 
-	if (!made->whole || s->written == made->written)
+	if ((!made->whole && !is_large(made)) || s->written == made->written)
 		return;
 	made->best = is;
 	made->written = s->written;
@@ -606,17 +613,13 @@ schedule_so(Module *m, Made *made, Attempt way, int64_t within)
 }
 
 /* What another way has to take less than, to be looked at where memory is full.  What is on the
-   chip, or begins later, may change it; in a large module it has to gain something before, as
-   planning its memory takes longer than its orders. */
+   chip, or begins later, may change it; in a large module it has to gain something before its
+   memory is planned. */
 static int64_t
 within_best(const Made *made, Scheduled best)
 {
-	int jobs = 0;
-
-	for (int i = 0; i < made->nwritten; i++)
-		jobs += made->written[i].graph->n;
-	return jobs > LARGE ? best.time - best.time / WORTH
-			    : add_picoseconds(best.time, best.time / NEAR);
+	return is_large(made) ? best.time - best.time / WORTH
+			      : add_picoseconds(best.time, best.time / NEAR);
 }
 
 /* The best way once more.  An order that is not given up for the time it takes may be another:
