@@ -18,7 +18,7 @@
 
 typedef struct Tried {
 	bool through;
-	int64_t time, peak;
+	int64_t time, peak, bare; /* bare: something moves, and nothing is computed */
 	/* of the candidates, one loop after the other, and what each loop begins with, where
 	   nothing is taken: else there are copies of them */
 	int64_t exposed[];
@@ -43,6 +43,7 @@ find_out_from(const char *pass, Module *m, Tried *tried)
 	const Plan *plan = plan_build(m);
 	tried->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
 	tried->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
+	tried->bare = timeline->exposed;
 	tried->through = true;
 	return timeline;
 }
@@ -132,7 +133,7 @@ static Tried
 tried_in_pieces(Module *m, const Pipelining *p)
 {
 	Tried *shared = tried_so((Try){.module = m, .pipelining = p, .pieces = true});
-	Tried tried = {shared->through, shared->time, shared->peak};
+	Tried tried = {shared->through, shared->time, shared->peak, shared->bare};
 
 	shared_free(shared, tried_bytes(p));
 	return tried;
@@ -166,7 +167,7 @@ tell_why_not(Module *m, const Pipelining *p, const Tried *plain, int n)
 
 /* The quickest so far. */
 typedef struct Best {
-	int64_t time, peak, limit;
+	int64_t time, peak, limit, bare;
 	bool *taken; /* by candidate */
 } Best;
 
@@ -191,6 +192,7 @@ choose_apart(Module *m, Pipelining *p, Best *best)
 	if (pays) {
 		best->time = tried->time;
 		best->peak = tried->peak;
+		best->bare = tried->bare;
 	}
 	shared_free(tried, tried_bytes(p));
 }
@@ -216,21 +218,25 @@ choose_first_before(Module *m, Pipelining *p, const Tried *plain, Best *best)
 	if (pays) {
 		best->time = tried->time;
 		best->peak = tried->peak;
+		best->bare = tried->bare;
 	}
 	shared_free(tried, tried_bytes(p));
 }
 
-/* What trips beside each other hold, pieces may lack: where memory is almost full and products
-   are done in pieces, trips are left as they are if a run with pieces is quicker so. */
+/* What trips beside each other hold, pieces may lack, and what waits for a product of its own
+   trip, only pieces hide: where memory is almost full or something is bare, and products are
+   done in pieces, trips are left as they are if a run with pieces is quicker so. */
 static void
 keep_room(Module *m, Pipelining *p, const bool *best, int n, Tried taken, int64_t limit)
 {
-	enum { ALMOST = 16 };
+	enum { ALMOST = 16, LITTLE = 16 };
 	bool *none = NEW_ARRAY(p->arena, bool, n), any = false;
 
 	for (int i = 0; i < n; i++)
 		any |= best[i];
-	if (!any || !overlaps[m->overlap].divides || taken.peak <= limit - limit / ALMOST)
+	const bool full = taken.peak > limit - limit / ALMOST;
+	if (!any || !overlaps[m->overlap].divides
+		|| (!full && taken.bare <= taken.time / LITTLE))
 		return;
 	take(p, none);
 	const Tried plain = tried_in_pieces(m, p);
@@ -366,6 +372,7 @@ try_taken(Module *m, const Pipelining *p, Best *best)
 	if (tried->time < best->time && tried->peak <= best->limit) {
 		best->time = tried->time;
 		best->peak = tried->peak;
+		best->bare = tried->bare;
 		for (int i = 0; i < p->n; i++)
 			for (int c = 0; c < p->loops[i].n; c++)
 				best->taken[n++] = p->loops[i].candidates[c].taken;
@@ -452,7 +459,7 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 		return;
 	Tried *plain = tried_new(m, p, false);
 	Best best = {plain->time, plain->peak, greater(plain->peak, m->mesh.target->hbm_bytes),
-		NEW_ARRAY(p->arena, bool, n)};
+		plain->bare, NEW_ARRAY(p->arena, bool, n)};
 	int exposed = take_exposed(p, plain, false);
 	if (exposed)
 		try_taken(m, p, &best);
@@ -464,7 +471,10 @@ choose_trips(Module *m, Pipelining *p, Tried *takes)
 	take(p, best.taken);
 	choose_first_before(m, p, plain, &best);
 	choose_apart(m, p, &best);
-	const Tried run = {.through = true, .time = best.time, .peak = best.peak};
+	const Tried run = {.through = true,
+		.time = best.time,
+		.peak = best.peak,
+		.bare = best.bare};
 	if (takes)
 		*takes = run;
 	else
@@ -521,7 +531,7 @@ tried_moves(Module *m, const BranchMoves *moves)
 
 	if (!t.tried || !work_apart(try_moves, &t))
 		out_of_memory();
-	Tried tried = {t.tried->through, t.tried->time, t.tried->peak};
+	Tried tried = {t.tried->through, t.tried->time, t.tried->peak, t.tried->bare};
 	shared_free(t.tried, sizeof(Tried));
 	if (!tried.through)
 		die("what a run takes with branches as they are was not found out");
