@@ -38,6 +38,7 @@ typedef struct Pipelining {
 	Arena *arena;
 	PipelinedLoop *loops;
 	int n;
+	int64_t ops; /* of the module, before any loop was written again */
 } Pipelining;
 
 /* Takes it too, if the loop can be written so with what is taken. */

@@ -549,6 +549,34 @@ is_around(const Op *loop, const Pipelining *inner)
 	return around;
 }
 
+/* Ops of a block once each loop in it is written again, which is so many copies of its body. */
+static int64_t
+ops_with_copies(const Block *b, int64_t copies)
+{
+	int64_t n = 0;
+
+	for (const Op *op = b->first; op; op = op->next) {
+		n++;
+		for (int i = 0; i < op->nbodies; i++) {
+			int64_t inside = ops_with_copies(op->bodies[i], copies);
+			int64_t times = op_is_loop(op) ? copies : 1;
+			n = inside > (INT32_MAX - n) / times ? INT32_MAX : n + times * inside;
+		}
+	}
+	return n;
+}
+
+/* Of loops in each other each has copies of those in it: the deeper they are, the more. */
+static bool
+is_too_long(const Pipelining *p, const Op *loop, bool again)
+{
+	enum { COPIES = 4, MOST_TIMES = COPIES * COPIES, SHORT = 4000 };
+	const Block *body = loop->bodies[LOOP_BODY];
+	int64_t most = greater(SHORT, MOST_TIMES * p->ops);
+
+	return COPIES * ops_with_copies(body, again ? 1 : COPIES) > most;
+}
+
 /* All, or those around some. */
 static void
 find_loops(Module *m, const Pipelining *inner, Pipelining *p)
@@ -563,6 +591,11 @@ find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 			continue;
 		if (!counted || s.trips < 2) {
 			tell_of_all(op->bodies[LOOP_BODY], counted ? TRIP_few : TRIP_uncounted);
+			continue;
+		}
+		if (is_too_long(p, op, inner != NULL)) {
+			if (!inner)
+				tell_of_all(op->bodies[LOOP_BODY], TRIP_long);
 			continue;
 		}
 		Arena *a = arena_new();
@@ -581,11 +614,13 @@ find_loops(Module *m, const Pipelining *inner, Pipelining *p)
 void
 pipelining_find(Module *m, Pipelining *p)
 {
+	p->ops = ops_with_copies(m->entry, 1);
 	find_loops(m, NULL, p);
 }
 
 void
 pipelining_find_around(Module *m, const Pipelining *inner, Pipelining *p)
 {
+	p->ops = inner->ops;
 	find_loops(m, inner, p);
 }
