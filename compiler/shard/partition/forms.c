@@ -91,7 +91,7 @@ narrower(const Partitioner *p, const Value *v)
 
 	if (!op || op->mode == MODE_explicit || op_has(op, A_parts)
 		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_frames
-			&& op->kind != O_pad && op->kind != O_slice))
+			&& op->kind != O_pad && op->kind != O_slice && op->kind != O_reverse))
 		return NULL;
 	Value *from = op->operands[0];
 	bool shown = op->kind != O_convert;

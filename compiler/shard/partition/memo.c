@@ -111,7 +111,9 @@ put_made_of(const Partitioner *p, const Value *v, int level, Text *t)
 				op->kind == O_transpose ? op_ints(op, A_dims)->v[d]
 							: op->results[0]->type.dims[d]);
 	}
-	put(t, op_is_windows(op) ? (intptr_t)rule_book_get(p->rules, op) : -1); /* its rows */
+	/* its rows, and which dims it moves along */
+	bool rows = op_is_windows(op) || op->kind == O_reverse;
+	put(t, rows ? (intptr_t)rule_book_get(p->rules, op) : -1);
 	put(t, from->type.dtype);
 	for (int d = 0; d < from->type.rank; d++)
 		put(t, from->type.dims[d]);

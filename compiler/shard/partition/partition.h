@@ -181,8 +181,8 @@ void forget_guesses(Guesses *guesses);
 /* As it was before it was moved for an op. */
 Value *before_moves(Value *v);
 /* What a value is in a dtype that takes fewer bytes, before it was converted, or without
-   what was put around it, or what its windows show, or it is a slice of; NULL: it is none, or
-   explicit code says which of the two moves. */
+   what was put around it, or what its windows show, or it is a slice of, or in reverse; NULL:
+   it is none, or explicit code says which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
 /* So often in a row it is asked, of what is made of each other, for a form to be made. */
 enum { NARROWER_LEVELS = 8 };
