@@ -14,6 +14,11 @@
  *   step 2, kernel a b c    y[0], y[2], ..  of a c      y[1], y[3], ..  of b
  *   windows of 2 rows       both of them                the last
  *
+ * Where each part meets the same elements of x, as of a kernel no larger than the step, it is
+ * one: which of the parts it is of is a dim of the kernel and of the result.
+ *
+ *   step 2, kernel a b      "x,t->xt", t: b a           y[2 x + t]
+ *
  * Where each feature has a kernel of its own nothing is summed but its windows, element by
  * element.
  */
@@ -41,6 +46,13 @@ typedef struct Shared {
 	int64_t low[MAX_RANK];
 } Shared;
 
+/* One window along a dim gives `n` results of `every` that follow each other, from the
+   `first` of these on; the others are 0.  n = 0: it gives one. */
+typedef struct Turns {
+	int64_t n, every, first;
+	int64_t results; /* of all windows */
+} Turns;
+
 typedef struct Convolution {
 	Value *x, *kernel;
 	Roles of_x, of_kernel, of_y;
@@ -51,6 +63,7 @@ typedef struct Convolution {
 	Spatial windows;
 	const Shared *shared;	/* by all phases, or NULL; */
 	int64_t from[MAX_RANK]; /* ... the first elements that are of this phase's windows */
+	Turns turns[MAX_RANK];	/* of each spatial dim */
 } Convolution;
 
 /* Letters of the einsum. */
@@ -61,6 +74,7 @@ enum {
 	LETTER_output,
 	LETTER_position,
 	LETTER_element = LETTER_position + MAX_RANK,
+	LETTER_turn = LETTER_element + MAX_RANK,
 };
 
 static bool
@@ -195,41 +209,88 @@ reversed_kernel(Make k, const Convolution *conv)
 	int n = 0;
 
 	for (int i = 0; i < conv->spatial; i++)
-		if (conv->reversed[i])
+		if (conv->reversed[i] && !conv->turns[i].n)
 			dims[n++] = conv->of_kernel.spatial[i];
 	return make_reverse(k, conv->kernel, n, dims);
+}
+
+static void
+add_dim(Term *t, int64_t *dims, int *n, int letter, int64_t size)
+{
+	t->letters[*n] = letter;
+	dims[(*n)++] = size;
+}
+
+/* Of the elements of the kernel that meet one of x the last is the first result's. */
+static bool
+reverse_turns(Make k, const Convolution *conv, Term *t)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	for (int d = 0; t->value && d < t->value->type.rank; d++) {
+		int i = t->letters[d] - LETTER_element, turn = t->letters[d] - LETTER_turn;
+		if ((turn >= 0 && !conv->reversed[turn])
+			|| (i >= 0 && turn < 0 && conv->turns[i].n && conv->reversed[i]))
+			dims[n++] = d;
+	}
+	t->value = t->value ? make_reverse(k, t->value, n, dims) : NULL;
+	return t->value != NULL;
 }
 
 /* The kernel, without dims of one element. */
 static bool
 kernel_term(Make k, const Convolution *conv, Term *t)
 {
+	const int64_t *sizes = conv->kernel->type.dims;
+	int64_t dims[MAX_RANK];
+	int spatial[MAX_RANK], n = 0;
+
+	for (int d = 0; d < conv->kernel->type.rank; d++)
+		spatial[d] = -1;
+	for (int i = 0; i < conv->spatial; i++)
+		spatial[conv->of_kernel.spatial[i]] = i;
+	for (int d = 0; d < conv->kernel->type.rank; d++) {
+		int i = spatial[d];
+		int64_t turns = i >= 0 && conv->turns[i].n ? conv->turns[i].n : 1;
+		if (i < 0)
+			add_dim(t, dims, &n,
+				d == conv->of_kernel.outer ? LETTER_input : LETTER_output,
+				sizes[d]);
+		if (i >= 0 && sizes[d] > turns)
+			add_dim(t, dims, &n, LETTER_element + i, sizes[d] / turns);
+		if (turns > 1)
+			add_dim(t, dims, &n, LETTER_turn + i, turns);
+	}
+	t->value = make_reshape(k, conv->kernel, n, dims);
+	return reverse_turns(k, conv, t)
+		&& term_split(k, t, LETTER_output,
+			greater(conv->feature_groups, conv->batch_groups));
+}
+
+/* Without the elements of windows that have one. */
+static bool
+drop_elements(Make k, Term *t)
+{
+	const int64_t *sizes = t->value->type.dims;
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
-	t->letters[conv->of_kernel.outer] = LETTER_input;
-	t->letters[conv->of_kernel.inner] = LETTER_output;
-	t->value = conv->kernel;
-	for (int i = 0; i < conv->spatial; i++)
-		t->letters[conv->of_kernel.spatial[i]] = LETTER_element + i;
-	for (int d = 0; d < conv->kernel->type.rank; d++) {
-		if (t->letters[d] >= LETTER_element && conv->kernel->type.dims[d] == 1)
+	for (int d = 0; d < t->value->type.rank; d++) {
+		if (t->letters[d] >= LETTER_element && sizes[d] == 1)
 			continue;
 		t->letters[n] = t->letters[d];
-		dims[n++] = conv->kernel->type.dims[d];
+		dims[n++] = sizes[d];
 	}
 	t->value = make_reshape(k, t->value, n, dims);
-	return t->value
-		&& term_split(k, t, LETTER_output,
-			greater(conv->feature_groups, conv->batch_groups));
+	return t->value != NULL;
 }
 
 /* Of the windows that all phases share the elements of one. */
 static bool
 phase_term(Make k, const Convolution *conv, Term *t)
 {
-	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK], dims[MAX_RANK];
-	int n = 0;
+	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
 
 	*t = conv->shared->shown;
 	for (int d = 0; d < t->value->type.rank; d++) {
@@ -238,22 +299,15 @@ phase_term(Make k, const Convolution *conv, Term *t)
 		start[d] = part ? conv->from[i] : 0;
 		limit[d] = part ? start[d] + conv->windows.size[i] : t->value->type.dims[d];
 		stride[d] = 1;
-		if (part && conv->windows.size[i] == 1)
-			continue;
-		t->letters[n] = t->letters[d];
-		dims[n++] = limit[d] - start[d];
 	}
 	t->value = make_slice(k, t->value, start, limit, stride);
-	t->value = t->value ? make_reshape(k, t->value, n, dims) : NULL;
-	return t->value != NULL;
+	return t->value && drop_elements(k, t);
 }
 
 /* x, its groups a dim, as windows show it: along `moved`, too, where they have one element. */
 static bool
-shown_term(Import *in, const MlirOp *op, const Convolution *conv, uint32_t moved, Term *t)
+moved_term(Import *in, const MlirOp *op, const Convolution *conv, uint32_t moved, Term *t)
 {
-	if (conv->shared)
-		return phase_term(in->make, conv, t);
 	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
 
 	t->value = conv->x;
@@ -277,22 +331,47 @@ shown_term(Import *in, const MlirOp *op, const Convolution *conv, uint32_t moved
 	return t->value != NULL;
 }
 
-/* The letters of the result, features behind their group; how many. */
+/* Spatial dims of which one window gives several results. */
+static uint32_t
+dims_of_turns(const Convolution *conv)
+{
+	uint32_t dims = 0;
+
+	for (int i = 0; i < conv->spatial; i++)
+		dims |= (uint32_t)(conv->turns[i].n > 0) << i;
+	return dims;
+}
+
+/* x as one product reads it.  Windows of one element are those of a convolution, too. */
+static bool
+shown_term(Import *in, const MlirOp *op, const Convolution *conv, Term *t)
+{
+	if (conv->shared)
+		return phase_term(in->make, conv, t);
+	return moved_term(in, op, conv, dims_of_turns(conv), t) && drop_elements(in->make, t);
+}
+
+/* The letters of the result, features behind their group, turns behind their window; how
+   many. */
 static int
 result_letters(const Convolution *conv, int *letters)
 {
-	int n = conv->spatial + 2;
+	int own[MAX_RANK], n = 0;
 
-	letters[conv->of_y.outer] = LETTER_batch;
-	letters[conv->of_y.inner] = LETTER_output;
+	own[conv->of_y.outer] = LETTER_batch;
+	own[conv->of_y.inner] = LETTER_output;
 	for (int i = 0; i < conv->spatial; i++)
-		letters[conv->of_y.spatial[i]] = LETTER_position + i;
-	if (conv->feature_groups == 1 && conv->batch_groups == 1)
-		return n;
-	memmove(letters + conv->of_y.inner + 1, letters + conv->of_y.inner,
-		sizeof letters[0] * (size_t)(n - conv->of_y.inner));
-	letters[conv->of_y.inner] = LETTER_group;
-	return n + 1;
+		own[conv->of_y.spatial[i]] = LETTER_position + i;
+	for (int d = 0; d < conv->spatial + 2; d++) {
+		int i = own[d] - LETTER_position;
+		if (d == conv->of_y.inner
+			&& (conv->feature_groups > 1 || conv->batch_groups > 1))
+			letters[n++] = LETTER_group;
+		letters[n++] = own[d];
+		if (i >= 0 && conv->turns[i].n > 1)
+			letters[n++] = LETTER_turn + i;
+	}
+	return n;
 }
 
 /* Dim `d` and the one behind it become one. */
@@ -308,12 +387,51 @@ join_dims(Make k, Value *x, int d)
 	return make_reshape(k, x, rank, dims);
 }
 
+/* A dim of one element behind dim d. */
+static Value *
+add_one(Make k, Value *x, int d)
+{
+	int64_t dims[MAX_RANK];
+	int rank = x->type.rank;
+
+	memcpy(dims, x->type.dims, sizeof dims[0] * (size_t)(d + 1));
+	dims[d + 1] = 1;
+	memcpy(dims + d + 2, x->type.dims + d + 1, sizeof dims[0] * (size_t)(rank - d - 1));
+	return make_reshape(k, x, rank + 1, dims);
+}
+
+/* Along dim d, of windows, and the one behind it, of turns, the results. */
+static Value *
+join_turns(Make k, const Turns *turns, Value *v, int d)
+{
+	v = turns->n == 1 ? add_one(k, v, d) : v;
+	if (v)
+		v = make_pad_dim(k, v, d + 1, turns->first,
+			turns->every - turns->first - turns->n);
+	v = v ? join_dims(k, v, d) : NULL;
+	return v ? make_slice_dim(k, v, d, 0, turns->results, 1) : NULL;
+}
+
+/* The dims that have several letters become one. */
+static Value *
+join_letters(Make k, const Convolution *conv, Value *v, const int *letters, int rank)
+{
+	for (int d = rank - 1; d >= 0 && v; d--) {
+		int i = letters[d] - LETTER_position;
+		if (letters[d] == LETTER_group)
+			v = join_dims(k, v, d);
+		else if (i >= 0 && i < conv->spatial && conv->turns[i].n)
+			v = join_turns(k, &conv->turns[i], v, d);
+	}
+	return v;
+}
+
 static Value *
 convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 {
 	Term terms[2] = {0}, result = {0};
 
-	if (!conv->kernel || !shown_term(in, op, conv, 0, &terms[0])
+	if (!conv->kernel || !shown_term(in, op, conv, &terms[0])
 		|| !kernel_term(in->make, conv, &terms[1]))
 		return NULL;
 	int rank = result_letters(conv, result.letters);
@@ -323,7 +441,7 @@ convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 		dot = dot->operands[0]->def;
 	if (dot && dot->kind == O_dot && conv->phases)
 		op_set_int(dot, A_phases, conv->phases);
-	return y && rank > conv->x->type.rank ? join_dims(in->make, y, conv->of_y.inner) : y;
+	return join_letters(in->make, conv, y, result.letters, rank);
 }
 
 /* ---- a feature by itself */
@@ -375,7 +493,7 @@ convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType d
 	int64_t order[MAX_RANK];
 
 	one.feature_groups = 1;
-	if (!shown_term(in, op, &one, 0, &shown))
+	if (!shown_term(in, op, &one, &shown))
 		return NULL;
 	Value *kernel = spread_kernel(k, conv, &shown, wide);
 	Value *v = make_binary(k, O_mul, make_convert(k, shown.value, wide), kernel);
@@ -392,14 +510,21 @@ convolve_features(Import *in, const MlirOp *op, const Convolution *conv, DType d
 
 enum { MOST_PHASES = 8 }; /* along a dim */
 
-/* Is the spatial dim, with zeros between its elements, done in phases? */
+/* Are there only zeros between the elements of the spatial dim? */
 static bool
-has_phases(const Convolution *conv, int i)
+is_spread(const Convolution *conv, int i)
 {
 	const Spatial *s = &conv->windows;
 
-	return s->spread[i] > 1 && s->spread[i] <= MOST_PHASES && s->step[i] == 1
-		&& s->apart[i] == 1 && conv->x->type.dims[conv->of_x.spatial[i]] > 1;
+	return s->spread[i] > 1 && s->step[i] == 1 && s->apart[i] == 1
+		&& conv->x->type.dims[conv->of_x.spatial[i]] > 1;
+}
+
+/* Is it done in phases? */
+static bool
+has_phases(const Convolution *conv, int i)
+{
+	return is_spread(conv, i) && conv->windows.spread[i] <= MOST_PHASES;
 }
 
 /* A spatial dim that is; -1: none. */
@@ -438,6 +563,29 @@ shows_some(int64_t before, int64_t behind, int64_t n)
 	int64_t none = greater(-before, 0), last = greater(-behind, 0);
 
 	return none < n && last < n && none + last < n;
+}
+
+/* Elements k of the kernel for which r + k is the same meet the same of x: if all are so, for
+   r and k below the step and with the next s of the kernel one x farther, they are one
+   convolution, of so many `results`. */
+static void
+join_phases(Convolution *conv, int i, int64_t results)
+{
+	Spatial *w = &conv->windows;
+	int64_t s = w->spread[i], k = w->size[i], n = conv->x->type.dims[conv->of_x.spatial[i]];
+
+	if (!is_spread(conv, i) || k < 1 || s > results)
+		return;
+	int64_t some = k < s ? k : s, last = (w->low.v[i] % s + s) % s;
+	int64_t before = (w->low.v[i] - last) / s, size = k / some;
+	int64_t behind = (results + s - 1) / s - 1 + size - n - before;
+	if (k % some || last < some - 1 || !shows_some(before, behind, n))
+		return;
+	conv->turns[i] = (Turns){some, s, last - some + 1, results};
+	w->spread[i] = 1;
+	w->size[i] = size;
+	w->low.v[i] = before;
+	w->high.v[i] = behind;
 }
 
 /* Results r, r + s, ... along spatial dim i, of a result of `type`; as many for each r where
@@ -516,7 +664,8 @@ share_windows(Import *in, const MlirOp *op, const Convolution *conv, const Type 
 			return false; /* x itself, where the kernel follows */
 		all.feature_groups = 1;
 	}
-	return shared->dims && shown_term(in, op, &all, shared->dims, &shared->shown);
+	return shared->dims
+		&& moved_term(in, op, &all, shared->dims | dims_of_turns(conv), &shared->shown);
 }
 
 /* Element j of each of n tensors, one after the other, along dim d: `size` of them. */
@@ -602,7 +751,9 @@ import_op_convolution(Import *in, const MlirOp *op, int detail)
 		conv.x = make_convert(in->make, conv.x, conv.kernel->type.dtype);
 	else
 		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
-	conv.kernel = reversed_kernel(in->make, &conv);
+	for (int i = 0; i < conv.spatial && conv.x && !is_depthwise(&conv); i++)
+		join_phases(&conv, i, type.dims[conv.of_y.spatial[i]]);
+	conv.kernel = conv.kernel ? reversed_kernel(in->make, &conv) : NULL;
 	Shared shared;
 	if (conv.x && conv.kernel && share_windows(in, op, &conv, &type, &shared))
 		conv.shared = &shared;
