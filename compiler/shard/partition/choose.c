@@ -53,6 +53,7 @@ price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 	once = rounds_combined(p, v, &form->value->placement, &to, true);
 	price = (MovePrice){plan->bytes / once, plan->seconds / once, plan->collectives};
 	share_price_from(p, v, form, &to, &price);
+	share_kernel(p, operand, &to, &price);
 	c->bytes += price.bytes / rounds;
 	c->seconds += price.seconds / rounds;
 	c->collectives += price.collectives;

@@ -320,3 +320,37 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 	}
 	return rounds > 1 ? rounds : 1;
 }
+
+Value *
+kernel_of_phases(Partitioner *p, const Op *op, int operand, const Placement *to, Placement *at)
+{
+	Value *v = op->operands[operand], *from;
+	Placement before;
+
+	*at = *to;
+	if (operand != 1 || !op_has(op, A_phases) || to->nunreduced
+		|| rounds_served(p, op, 0) <= 1)
+		return NULL;
+	for (int level = 0; level < NARROWER_LEVELS; level++) {
+		from = made_of(p, v);
+		if (!from || !made_of_place(p, v, at, &before) || !source_of(p, from)->forms)
+			break;
+		v = from;
+		*at = before;
+	}
+	return v == op->operands[operand] ? NULL : v;
+}
+
+void
+share_kernel(Partitioner *p, int operand, const Placement *to, MovePrice *price)
+{
+	double phases = rounds_served(p, p->op, 0);
+	Placement at;
+	Form *form;
+	const Value *kernel = kernel_of_phases(p, p->op, operand, to, &at);
+	const ReshardPlan *plan = kernel ? cheapest_form(p, kernel, &at, &form) : NULL;
+
+	if (plan && plan->seconds / phases < price->seconds)
+		*price = (MovePrice){plan->bytes / phases, plan->seconds / phases,
+			plan->collectives};
+}

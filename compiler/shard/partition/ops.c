@@ -272,6 +272,22 @@ hand_on_request(Partitioner *p, const Op *op)
 	}
 }
 
+/* Phases of a convolution read slices of one kernel: it is moved for all of them. */
+static void
+move_kernel(Partitioner *p, Op *op, int operand, const Placement *to)
+{
+	Placement at;
+	Form *form;
+	Value *kernel = kernel_of_phases(p, op, operand, to, &at);
+
+	if (!kernel)
+		return;
+	const ReshardPlan *all = cheapest_form(p, kernel, &at, &form);
+	const ReshardPlan *part = cheapest_form(p, op->operands[operand], to, &form);
+	if (all->bytes > 0 && all->seconds < part->seconds * rounds_served(p, op, 0))
+		value_in(p, kernel, &at, op, operand, false);
+}
+
 static void
 partition_plain(Partitioner *p, Op *op)
 {
@@ -295,6 +311,7 @@ partition_plain(Partitioner *p, Op *op)
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_tensor(p, &c, i);
 		const Value *now = source_of(p, op->operands[i])->forms->value;
+		move_kernel(p, op, i, &to);
 		/* a partial sum that a placed let or result asks to be settled may be
 		   settled on the way there, before a linear op */
 		set_operand(p, op, i, &to, asked || (settles && now->placement.nunreduced));

@@ -208,6 +208,12 @@ Loop *loop_of(const Partitioner *p, const Value *param);
    operand, made before the loops around the op; how many phases of a convolution do; 1 for
    other ops. */
 double rounds_served(const Partitioner *p, const Op *op, int operand);
+/* The kernel of which a phase of a convolution reads a part, its operand, and where it is with
+   that in `to`; NULL: there is none. */
+Value *
+kernel_of_phases(Partitioner *p, const Op *op, int operand, const Placement *to, Placement *at);
+/* Of p->op, its share of moving the kernel for all phases, if that is less. */
+void share_kernel(Partitioner *p, int operand, const Placement *to, MovePrice *price);
 
 /* moves.c */
 /* Why a value moves, for messages: what made its partial sums, else the op
