@@ -602,7 +602,9 @@ find_phase(Import *in, const Convolution *conv, int i, int64_t r, Type *type,
 
 	*results = (*results - (conv->shared ? 0 : r) + s - 1) / s;
 	*phase = *conv;
-	phase->phases = (int)s * (conv->phases ? conv->phases : 1);
+	/* those that meet nothing make no product */
+	phase->phases = (int)(conv->windows.size[i] < s ? conv->windows.size[i] : s)
+		* (conv->phases ? conv->phases : 1);
 	w->spread[i] = 1;
 	w->size[i] = met.size;
 	w->low.v[i] = met.before;
