@@ -4,8 +4,9 @@
     steps.py SHDC
 
 Built and interpreted, N steps are those of N runs; and half of them, a file and the other
-half are all of them, bit for bit.  On another mesh they are so where no sum is in another
-order, else near; --check has the last step there.  TAP.
+half are all of them, bit for bit.  On another mesh they are so where nothing is summed, else
+near, as a library may sum in another order for fewer columns; --check has the last step
+there.  TAP.
 """
 import json
 import os
@@ -62,7 +63,7 @@ fn main(a: i32[8@X], b: i32[8@X], p: i32[4], q: i32[4], r: i32[4], d: i32[8@Y, 4
 """
 PROGRAMS = [
     ("AdamW", ADAMW, 100, ["m1", "m2", "v1", "v2"], "X=4", False),
-    ("momentum by columns", COLUMNS, 40, ["velocity"], "X=4", True),
+    ("momentum by columns", COLUMNS, 40, ["velocity"], "X=4", False),
     ("places", PLACES, 12, [], "X=4,Y=2", True),
 ]
 count = failed = 0
