@@ -21,7 +21,8 @@
 enum {
 	UNSEEN = 100000, /* of a time, a part that nobody sees */
 	SMALL = 1000,	 /* ... of a block, where the program does not take longer to see */
-	NEAR = 256,	 /* ... of the time that it takes if nobody asks for bytes */
+	NEAR = 256,	 /* ... of the time that it takes if nobody asks for bytes, */
+	NEAR_LARGE = 64, /* ... of a large one, which takes as long again to look at */
 	WORTH = 256,	 /* ... of the time of the best way so far, that another has to gain, */
 	LARGE = 2000,	 /* ... of so many steps */
 };
@@ -719,7 +720,8 @@ schedule_within_memory(Module *m, Made *made)
 	const Attempt free = {FIRST_path, JOIN_none, overlaps[m->overlap].begins, 0, any, false,
 		m->mesh.target->hbm_bytes, any, false};
 	Scheduled first = schedule_so(m, made, free, any);
-	int64_t near = add_picoseconds(first.ordered, first.ordered / NEAR);
+	int64_t part = is_large(made) ? NEAR_LARGE : NEAR;
+	int64_t near = add_picoseconds(first.ordered, first.ordered / part);
 
 	if (first.kept && first.time <= near)
 		return first;
